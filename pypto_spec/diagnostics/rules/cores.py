@@ -1,0 +1,12 @@
+"""PS6: planes and cores."""
+
+from __future__ import annotations
+
+from pypto_spec.diagnostics.model import Severity
+from pypto_spec.diagnostics.registry import rule
+
+WRONG_PLANE = rule("PS6001", "wrong-plane", Severity.ERROR, "a statement stands on a plane where it cannot run")
+NESTED_LAUNCH = rule("PS6020", "nested-launch", Severity.ERROR, "a launch stands inside another launch")
+BAD_INSTRUCTION = rule("PS6030", "bad-instruction", Severity.ERROR, "a written instruction cannot be read")
+BLOCKS = rule("PS6040", "blocks", Severity.ERROR, "`blocks` asks for a sharing-out that this region does not allow")
+BLOCKS_OVERLAP = rule("PS6041", "blocks-overlap", Severity.ERROR, "blocks of one launch write the same elements")

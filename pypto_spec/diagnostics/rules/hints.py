@@ -1,0 +1,8 @@
+"""PS8: hints of ours, and PyPTO's PH codes."""
+
+from __future__ import annotations
+
+from pypto_spec.diagnostics.model import Severity
+from pypto_spec.diagnostics.registry import rule
+
+INNERMOST_DIM = rule("PH001", "tile-innermost-dim", Severity.HINT, "rows of a copy are shorter than a GM burst")

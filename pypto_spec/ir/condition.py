@@ -1,0 +1,40 @@
+"""Conditions for given values of their symbols."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+
+from pypto_spec.ir.expr import Index, Sym, evaluate
+from pypto_spec.ir.nodes import Condition
+
+_RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def holds(condition: Condition, values: Mapping[Sym, int]) -> bool:
+    """Whether a condition is true; KeyError where a symbol has no value."""
+    if condition.op == "not":
+        return not _truth(condition.left, values)
+    assert condition.right is not None
+    if condition.op == "and":
+        return _truth(condition.left, values) and _truth(condition.right, values)
+    if condition.op == "or":
+        return _truth(condition.left, values) or _truth(condition.right, values)
+    return _RELATIONS[condition.op](_number(condition.left, values), _number(condition.right, values))
+
+
+def _truth(side: Index | Condition, values: Mapping[Sym, int]) -> bool:
+    assert isinstance(side, Condition)
+    return holds(side, values)
+
+
+def _number(side: Index | Condition, values: Mapping[Sym, int]) -> int:
+    assert not isinstance(side, Condition)
+    return evaluate(side, values)

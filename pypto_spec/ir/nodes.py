@@ -1,0 +1,305 @@
+"""The nodes of a program: frozen, and alike only if they are the same object.
+
+Before ConvertToSSA a name may be bound several times and operands are resolved by name; after it every value of a
+region has a name of its own and operands refer to the value itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import TYPE_CHECKING, Literal
+
+from pypto_spec.diagnostics.span import Loc
+from pypto_spec.ir.dtype import DType
+from pypto_spec.ir.expr import Index, Sym
+from pypto_spec.ir.types import Memory, ValueType
+from pypto_spec.records import dataclass
+
+if TYPE_CHECKING:
+    from pypto_spec.ir.instr import Step
+    from pypto_spec.ir.opdef import OpDef
+
+Pipe = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix", "all"]
+Pair = tuple[tuple[int, int], tuple[int, int]]
+"""The statements (line, column in the user's file) that a flag or barrier orders: first, then."""
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRef:
+    """Where a tile or scratch lives: a buffer, a byte offset into it, and the slot where it has several."""
+
+    buffer: str
+    offset: Index = 0
+    slot: Index | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """An SSA value: the result of an op, a carried value, or an argument of the program."""
+
+    name: str
+    type: ValueType
+    buffer: BufferRef | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.type}" + (f" @{self.buffer.buffer}" if self.buffer else "")
+
+
+Attr = int | float | str | bool | DType | Memory | tuple[Index, ...] | Index | None
+"""What an op's non-value field holds. Fields left out are absent from `Op.attrs` (the definition gives defaults)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Op:
+    """One statement with an operator.
+
+    `operands` maps operand field names (in the definition's order) to values; `attrs` holds the other written fields.
+    `results` has one value per `bind` field. `scratch` and `instrs` are filled by InitMemRef and ExpandToInstructions.
+    """
+
+    defn: OpDef
+    operands: Mapping[str, Value]
+    attrs: Mapping[str, Attr]
+    results: tuple[Value, ...]
+    loc: Loc
+    scratch: tuple[BufferRef, ...] = ()
+    instrs: tuple[Step, ...] | None = None
+    allow: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.defn.name
+
+    @property
+    def result(self) -> Value:
+        """The only result."""
+        (only,) = self.results
+        return only
+
+    def __repr__(self) -> str:
+        return (
+            f"{', '.join(map(repr, self.results))} = {self.name}({', '.join(v.name for v in self.operands.values())})"
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carry:
+    """A value carried by a loop: `arg` inside the body, starting as `init`, next time `yielded`, `result` after it."""
+
+    arg: Value
+    init: Value
+    yielded: Value
+    result: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class For:
+    """A counted loop inside a region over `start <= index < stop` by `step`."""
+
+    index: Sym
+    start: Index
+    stop: Index
+    step: Index
+    body: tuple[Stmt, ...]
+    loc: Loc
+    carries: tuple[Carry, ...] = ()
+    kind: Literal["for", "pipeline"] = "for"
+    stages: int = 1
+    allow: frozenset[str] = frozenset()
+
+
+Relation = Literal["==", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of two indices, or a conjunction/disjunction/negation of conditions."""
+
+    op: Relation | Literal["and", "or", "not"]
+    left: Index | Condition
+    right: Index | Condition | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Phi:
+    """A value an `if` gives: `then` or `other`, whichever arm ran."""
+
+    result: Value
+    then: Value
+    other: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class If:
+    """A branch inside a region."""
+
+    condition: Condition
+    then: tuple[Stmt, ...]
+    other: tuple[Stmt, ...]
+    loc: Loc
+    phis: tuple[Phi, ...] = ()
+    allow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SetFlag:
+    """Raise flag `id` of the kind `source` to `target` once the earlier work of pipe `source` is done."""
+
+    source: Pipe
+    target: Pipe
+    id: Index
+    loc: Loc
+    pairs: tuple[Pair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class WaitFlag:
+    """Pipe `target` waits for flag `id` of the kind `source` to `target` and lowers it."""
+
+    source: Pipe
+    target: Pipe
+    id: Index
+    loc: Loc
+    pairs: tuple[Pair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Barrier:
+    """Later instructions of `pipe` start after its earlier ones are done (`all`: every pipe)."""
+
+    pipe: Pipe
+    loc: Loc
+    pairs: tuple[Pair, ...] = ()
+
+
+Stmt = Op | For | If | SetFlag | WaitFlag | Barrier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """An on-chip allocation. `bytes` is of one slot; `address` is in bytes from the start of the memory."""
+
+    name: str
+    memory: Memory
+    loc: Loc
+    bytes: int | None = None
+    slots: int = 1
+    address: int | None = None
+    owner: Literal["author", "compiler"] = "author"
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Region:
+    """A core group's work: one kernel.
+
+    `kernel` is the C++ entry's name, decided by OutlineIncoreScopes together with `core`. `blocks` is what the author
+    asked for (`auto` = as many as the platform has); ChunkTensorOps turns it into an `spmd` around the region.
+    """
+
+    name: str
+    body: tuple[Stmt, ...]
+    loc: Loc
+    core: Literal["aiv", "aic"] | None = None
+    blocks: Index | Literal["auto"] | None = None
+    alias: str | None = None
+    after: tuple[str, ...] = ()
+    order: str | None = None
+    kernel: str | None = None
+    allow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Loop:
+    """A control-plane `for`: the host launches the body once per index."""
+
+    index: Sym
+    start: Index
+    stop: Index
+    step: Index
+    body: tuple[Control, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Grid:
+    """`spmd` (one run of the body per block index) or `parallel` (independent indices shared out over blocks).
+
+    Around a region it is one launch. `count` is the number of blocks (spmd) or of indices (parallel).
+    """
+
+    kind: Literal["spmd", "parallel"]
+    index: Sym
+    count: Index | Literal["auto"]
+    blocks_symbol: Sym
+    body: tuple[Control, ...]
+    loc: Loc
+    start: Index = 0
+    step: Index = 1
+    order: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Branch:
+    """A control-plane `if`."""
+
+    condition: Condition
+    then: tuple[Control, ...]
+    other: tuple[Control, ...]
+    loc: Loc
+
+
+Control = Region | Loop | Grid | Branch
+
+
+@dataclass(frozen=True, slots=True)
+class TargetOptions:
+    """The `target` section."""
+
+    platform: str = "a2a3"
+    planner: Literal["pypto", "ptoas"] = "pypto"
+    l0c_double_buffer: bool = False
+    unit_flag: bool = False
+    sync: Literal["auto", "manual"] = "auto"
+    precision: Literal["exact", "fast"] = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """The header of a dump: the last pass that ran, and the file and hash it came from."""
+
+    after: str
+    source: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    """The `golden` section as written: formulas by output, sizes, input domains, tolerance, seed."""
+
+    expect: Mapping[str, str] = field(default_factory=dict)
+    python: str | None = None
+    sizes: tuple[Mapping[str, int], ...] = ()
+    inputs: Mapping[str, object] = field(default_factory=dict)
+    tolerance: Mapping[str, float] = field(default_factory=dict)
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Program:
+    """A whole program. `tensors` and `scalars` are its arguments in order; `dims` its run-time dimensions."""
+
+    name: str
+    about: str
+    target: TargetOptions
+    tensors: tuple[Value, ...]
+    scalars: tuple[Value, ...]
+    body: tuple[Control, ...]
+    loc: Loc
+    dims: tuple[Sym, ...] = ()
+    buffers: tuple[Buffer, ...] = ()
+    golden: Golden | None = None
+    disabled: tuple[str, ...] = ()
+    promoted: tuple[str, ...] = ()
+    dump: Dump | None = None
+    tensor_locs: Mapping[str, Loc] = field(default_factory=dict)

@@ -1,0 +1,43 @@
+"""What a recipe sees of one op: the view that InitMemRef (scratch), ExpandToInstructions and the loader share."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pypto_spec.ir.nodes import Op, Value
+from pypto_spec.ir.types import TileType
+
+
+class OpRecipe:
+    """One op as its definition's `recipe` and `scratch` see it (see `opdef.Recipe`)."""
+
+    __slots__ = ("op", "precision")
+
+    def __init__(self, op: Op, precision: Literal["exact", "fast"]) -> None:
+        self.op = op
+        self.precision: Literal["exact", "fast"] = precision
+
+    def value(self, name: str) -> Value:
+        """The operand or result in that field; KeyError where it was left out."""
+        found = self.op.operands.get(name)
+        if found is not None:
+            return found
+        place = 0
+        for field in self.op.defn.fields:
+            if field.kind == "bind":
+                if field.name == name:
+                    return self.op.results[place]
+                place += 1
+        raise KeyError(name)
+
+    def tile(self, name: str) -> TileType:
+        """The type of a tile operand or result."""
+        found = self.value(name).type
+        assert isinstance(found, TileType), f"{self.op.name}.{name} is {found}, not a tile"
+        return found
+
+    def attr(self, name: str) -> Any:
+        """A written field, or its default."""
+        if name in self.op.attrs:
+            return self.op.attrs[name]
+        return self.op.defn.field(name).default

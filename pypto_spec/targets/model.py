@@ -1,0 +1,29 @@
+"""Hardware facts of a platform, as data with their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pypto_spec.ir.types import Memory
+from pypto_spec.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A platform. Sizes in bytes, one field per fact; `sources` says where a fact comes from."""
+
+    name: str
+    capacity: Mapping[Memory, int]
+    address_alignment: Mapping[Memory, int]
+    vector_cores: int
+    cube_cores: int
+    max_repeat: int
+    max_stride_blocks: int
+    event_ids: int
+    copy_block_count: int
+    copy_block_bytes: int
+    gm_burst_bytes: int
+    l2_line_bytes: int
+    npu_arch: str
+    builds: bool
+    sources: Mapping[str, str]

@@ -1,0 +1,390 @@
+"""The Ascend C calls that recipes use: pipe, bytes read and written, and limits, from the arguments as printed.
+
+One table, `CALLS`, says how the arguments of each call are to be read; `effect` and `validate` follow from it, and so
+does the text of the kernel, since arguments stand in the order of the C++ call:
+
+* vector calls: `Op(dst, sources..., count)` or `Op(dst, sources..., mask, repeat, params)`, `Duplicate` with
+  `(dst, value, mask, repeat, dstBlkStride, dstRepStride)`;
+* `WholeReduce*(dst, src, mask, repeat, dstRepStride, srcBlkStride, srcRepStride[, order])`, dstRepStride in results,
+  `repeat` an index where the number of defined rows is known at run time only;
+* `Brcb(dst, src, repeat, BrcbRepeatParams(dstBlkStride, dstRepStride))`;
+* `Gather(dst, src, offsets, base, count)`, offsets and base in bytes; `Transpose(dst, src)`;
+* `Compare(bits, a, b, mode, count)`, `CompareScalar(bits, a, number, mode, count)`, one bit an element, and
+  `Select(dst, bits, a, b, mode, count)`, where b may be a number;
+* `DataCopy(dst, src, count)` between GM and on-chip memory, `DataCopy(dst, src, DataCopyParams)` inside UB;
+* `DataCopyPad(dst, src, DataCopyExtParams, DataCopyPadExtParams)` to UB, without the last one to GM.
+
+A copy writes to GM where its destination is the op's field `to`, and reads GM where its source is the field `from` of
+a statement that binds `into`.
+
+Sources: Ascend C guide, "high-dimensional splitting" (units and ranges of masks, repeats and strides), kernel headers
+of CANN 8.1 and 2026 (order and types of arguments).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from pypto_spec.ir.dtype import BLOCK_BYTES, REPEAT_BYTES, DType
+from pypto_spec.ir.expr import Expr, Index, add, bounds, ceil_div, mod, mul
+from pypto_spec.ir.instr import Arg, Effect, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
+from pypto_spec.ir.nodes import Pipe
+from pypto_spec.ops.regions import Access, blocks, high, lanes, run
+
+MAX_REPEAT = 255
+"""Repeats of one call; the intrinsic takes a uint8 and wraps silently."""
+MAX_STRIDE = 255
+"""Repeat strides are 8 bit, in 32 B blocks."""
+MAX_COPY_COUNT = 4095
+"""DataCopyParams and DataCopyExtParams: blockCount, 12 bit."""
+MAX_COPY_BYTES = 2_097_151
+"""DataCopyExtParams: blockLen, 21 bit."""
+MAX_U16, MAX_U32 = 65_535, 4_294_967_295
+
+DTypeOf = Callable[[Ref], DType]
+Limit = tuple[str, Index, int, int]
+"""What is limited, its value, the lowest and the highest legal value."""
+
+
+class InstructionError(ValueError):
+    """An instruction breaks a limit of the hardware: a mistake in a recipe, never in a spec."""
+
+
+class Decoded(NamedTuple):
+    """The arguments of one call, understood."""
+
+    pipe: Pipe
+    accesses: tuple[Access, ...]
+    limits: tuple[Limit, ...] = ()
+    unaligned: frozenset[str] = frozenset()
+    multiples: tuple[tuple[str, Index, int], ...] = ()
+    """What must be a multiple, its value, and of what."""
+
+
+Decoder = Callable[[Instr, DTypeOf], Decoded]
+
+
+class Call(NamedTuple):
+    """How the arguments of a call are to be read. `sources` counts the tiles it reads, `params` names its struct."""
+
+    name: str
+    decode: Decoder
+    params: str | None = None
+
+
+# --- vector calls ---------------------------------------------------------------------------------------------------
+
+
+def _numbers(instr: Instr, args: Sequence[Arg]) -> list[int]:
+    found = [a for a in args if isinstance(a, int) and not isinstance(a, bool)]
+    if len(found) != len(args):
+        raise InstructionError(f"{instr.call}: masks, repeats and strides must be compile-time numbers, found {args}")
+    return found
+
+
+def _ref(instr: Instr, arg: Arg) -> Ref:
+    if isinstance(arg, Ref):
+        return arg
+    raise InstructionError(f"{instr.call}: expected an operand, found {arg}")
+
+
+def _vector(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    head = [a for a in instr.args if isinstance(a, Ref)]
+    operands = [(ref, dtype_of(ref).bytes, position == 0) for position, ref in enumerate(head)]
+    rest = list(instr.args[len(head) :])
+    while rest and isinstance(rest[0], Word | Number | ScalarRef):
+        del rest[0]
+    if len(rest) == 1 and not isinstance(rest[0], Struct):
+        count = _index(instr, rest[0])
+        return Decoded(
+            "v",
+            tuple(run(ref, size, high(count), write) for ref, size, write in operands),
+            (("count", count, 1, MAX_U32),),
+        )
+    strides = _numbers(instr, rest[2].args if isinstance(rest[2], Struct) else rest[2:])
+    mask, repeat = _numbers(instr, rest[:2])
+    if len(strides) != 2 * len(operands):
+        raise InstructionError(f"{instr.call}: {len(strides)} strides for {len(operands)} operands")
+    half = len(operands)
+    top = REPEAT_BYTES // max(size for _, size, _ in operands)
+    limits: list[Limit] = [("mask", mask, 1, top), ("repeat", repeat, 0, MAX_REPEAT)]
+    accesses: list[Access] = []
+    for (ref, size, write), block, step in zip(operands, strides[:half], strides[half:], strict=True):
+        accesses += lanes(ref, size, mask, repeat, block, step, write)
+        limits.append((f"block stride of `{ref.name}`", block, 1 if write else 0, MAX_STRIDE))
+        limits.append((f"repeat stride of `{ref.name}`", step, 0, MAX_STRIDE))
+    if len({size for _, size, _ in operands}) > 1 and set(strides[:half]) != {1}:
+        raise InstructionError(f"{instr.call}: operands of different widths need block strides of 1")
+    return Decoded("v", tuple(accesses), tuple(limits))
+
+
+def _whole_reduce(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    dst, src, *rest = instr.args
+    dst, src = _ref(instr, dst), _ref(instr, src)
+    order = rest.pop() if isinstance(rest[-1], Word) else None
+    mask, dst_step, block, step = _numbers(instr, [rest[0], *rest[2:]])
+    count = _index(instr, rest[1])
+    repeat = high(count)
+    if repeat > MAX_REPEAT:
+        raise InstructionError(f"{instr.call}: repeat {count} may be above {MAX_REPEAT}")
+    size = dtype_of(src).bytes
+    alone = instr.call == "WholeReduceSum" or (isinstance(order, Word) and order.text.endswith("ORDER_ONLY_VALUE"))
+    only_index = isinstance(order, Word) and order.text.endswith("ORDER_ONLY_INDEX")
+    result = 4 if only_index else size if alone else 2 * size
+    return Decoded(
+        "v",
+        (
+            Access(dst, size, result, ((repeat, dst_step * result),), True),
+            *lanes(src, size, mask, repeat, block, step, False),
+        ),
+        (
+            ("mask", mask, 1, REPEAT_BYTES // size),
+            ("repeat", count, 0, MAX_REPEAT),
+            ("distance of results", dst_step, 1, MAX_U16),
+            ("block stride", block, 0, MAX_U16),
+            ("repeat stride", step, 0, MAX_U16),
+        ),
+        unaligned=frozenset({dst.name}) if alone else frozenset(),
+    )
+
+
+def _brcb(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    dst, src, count, params = instr.args
+    dst, src = _ref(instr, dst), _ref(instr, src)
+    assert isinstance(params, Struct)
+    (repeat,) = _numbers(instr, [count])
+    block, step = _numbers(instr, params.args)
+    size = dtype_of(src).bytes
+    return Decoded(
+        "v",
+        (
+            Access(dst, size, BLOCK_BYTES, ((8, block * BLOCK_BYTES), (repeat, step * BLOCK_BYTES)), True),
+            Access(src, size, 8 * size, ((repeat, 8 * size),), False),
+        ),
+        (
+            ("repeat", repeat, 0, MAX_REPEAT),
+            ("block stride", block, 1, MAX_U16),
+            ("repeat stride", step, 0, MAX_U16),
+        ),
+    )
+
+
+def _gather(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    """`Gather(dst, src, offsets in bytes, base in bytes, count)`; the recipe says how far into `src` it may read."""
+    dst, src, offsets, base, count = instr.args
+    dst, src, offsets = _ref(instr, dst), _ref(instr, src), _ref(instr, offsets)
+    size = dtype_of(src).bytes
+    (lanes_,) = _numbers(instr, [count])
+    if instr.reach is None:
+        raise InstructionError("Gather: how much of its source it reads is not said")
+    return Decoded(
+        "v",
+        (
+            run(dst, size, lanes_, True),
+            run(src, size, instr.reach, False),
+            run(offsets, dtype_of(offsets).bytes, lanes_, False),
+        ),
+        (("count", lanes_, 1, MAX_U32), ("base", _index(instr, base), 0, MAX_U32)),
+    )
+
+
+def _compare(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    """`Compare(bits, a, b, mode, count)` and `CompareScalar(bits, a, number, mode, count)`."""
+    dst, *sources = [_ref(instr, a) for a in instr.args if isinstance(a, Ref)]
+    (count,) = _numbers(instr, instr.args[-1:])
+    size = dtype_of(sources[0]).bytes
+    return Decoded(
+        "v",
+        (run(dst, 1, -(-count // 8), True), *(run(ref, size, count, False) for ref in sources)),
+        (("count", count, 1, MAX_U32),),
+        multiples=(("bytes compared", count * size, REPEAT_BYTES),),
+    )
+
+
+def _select(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    """`Select(dst, bits, a, b or a number, mode, count)`."""
+    dst, bits, *sources = [_ref(instr, a) for a in instr.args if isinstance(a, Ref)]
+    (count,) = _numbers(instr, instr.args[-1:])
+    size = dtype_of(dst).bytes
+    return Decoded(
+        "v",
+        (
+            run(dst, size, count, True),
+            run(bits, 1, -(-count // 8), False),
+            *(run(ref, size, count, False) for ref in sources),
+        ),
+        (("count", count, 1, MAX_U32),),
+    )
+
+
+def _transpose(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    """`Transpose(dst, src)`: 16 x 16 elements of 16 bits, each side 512 B in a row."""
+    dst, src = instr.args
+    dst, src = _ref(instr, dst), _ref(instr, src)
+    side = BLOCK_BYTES // 2
+    if dtype_of(dst).bytes != 2 or dtype_of(src).bytes != 2:
+        raise InstructionError("Transpose takes 16-bit types")
+    return Decoded("v", (run(dst, 2, side * side, True), run(src, 2, side * side, False)))
+
+
+# --- copies ---------------------------------------------------------------------------------------------------------
+
+
+def _index(instr: Instr, arg: Arg) -> Index:
+    if isinstance(arg, int | Expr) and not isinstance(arg, bool):
+        return arg
+    raise InstructionError(f"{instr.call}: expected a size, found {arg}")
+
+
+def _data_copy(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    dst, src, how = instr.args
+    dst, src = _ref(instr, dst), _ref(instr, src)
+    size = dtype_of(src).bytes
+    if isinstance(how, Struct):
+        count, length, src_gap, dst_gap = _numbers(instr, how.args)
+        width = length * BLOCK_BYTES
+        return Decoded(
+            "v",
+            (
+                blocks(dst, size, count, width, width + dst_gap * BLOCK_BYTES, True),
+                blocks(src, size, count, width, width + src_gap * BLOCK_BYTES, False),
+            ),
+            (
+                ("blockCount", count, 0, MAX_COPY_COUNT),
+                ("blockLen", length, 0, MAX_U16),
+                ("srcGap", src_gap, 0, MAX_U16),
+                ("dstGap", dst_gap, 0, MAX_U16),
+            ),
+        )
+    length_bytes = mul(_index(instr, how), size)
+    out, gm = _direction(instr, dst, src)
+    return Decoded(
+        "mte3" if out else "mte2",
+        (blocks(dst, size, 1, length_bytes, 0, True), blocks(src, size, 1, length_bytes, 0, False)),
+        (("count", _index(instr, how), 0, MAX_U32),),
+        unaligned=frozenset({gm}),
+        multiples=(("bytes of a copy by count", length_bytes, BLOCK_BYTES),),
+    )
+
+
+def _direction(instr: Instr, dst: Ref, src: Ref) -> tuple[bool, str]:
+    """Whether a copy goes to GM, and which operand is in GM."""
+    if dst.name == "to":
+        return True, "to"
+    if src.name == "from":
+        return False, "from"
+    raise InstructionError(f"{instr.call} by count from `{src.name}` to `{dst.name}`: neither is in GM")
+
+
+def _data_copy_pad(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    dst, src, params = instr.args[:3]
+    dst, src = _ref(instr, dst), _ref(instr, src)
+    assert isinstance(params, Struct)
+    count, length, src_gap, dst_gap = (_index(instr, a) for a in params.args[:4])
+    size = dtype_of(src).bytes
+    padded = mul(ceil_div(length, BLOCK_BYTES), BLOCK_BYTES)
+    out, gm = _direction(instr, dst, src)
+    chip_gap, gm_gap = (src_gap, dst_gap) if out else (dst_gap, src_gap)
+    chip_ref, gm_ref = (src, dst) if out else (dst, src)
+    chip = blocks(chip_ref, size, count, length if out else padded, add(padded, mul(chip_gap, BLOCK_BYTES)), not out)
+    far = blocks(gm_ref, size, count, length, add(length, gm_gap), out)
+    return Decoded(
+        "mte3" if out else "mte2",
+        (far, chip) if out else (chip, far),
+        (
+            ("blockCount", count, 0, MAX_COPY_COUNT),
+            ("blockLen", length, 0, MAX_COPY_BYTES),
+            ("srcStride", src_gap, 0, MAX_U32),
+            ("dstStride", dst_gap, 0, MAX_U32),
+        ),
+        unaligned=frozenset({gm}),
+        multiples=(("blockLen", length, size),),
+    )
+
+
+def _state(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    return Decoded("s", ())
+
+
+# --- the table ------------------------------------------------------------------------------------------------------
+
+UNARY = ("Abs", "Exp", "Ln", "Sqrt", "Rsqrt", "Reciprocal", "Relu", "Not")
+BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min", "And", "Or")
+BY_SCALAR = ("Adds", "Muls", "Maxs", "Mins", "LeakyRelu", "ShiftLeft", "ShiftRight")
+WHOLE_REDUCE = ("WholeReduceSum", "WholeReduceMax", "WholeReduceMin")
+
+CALLS: dict[str, Call] = {
+    call.name: call
+    for call in (
+        *(Call(name, _vector, "UnaryRepeatParams") for name in (*UNARY, *BY_SCALAR, "Cast")),
+        *(Call(name, _vector, "BinaryRepeatParams") for name in BINARY),
+        Call("Duplicate", _vector),
+        Call("Copy", _vector, "CopyRepeatParams"),
+        *(Call(name, _whole_reduce) for name in WHOLE_REDUCE),
+        Call("Brcb", _brcb, "BrcbRepeatParams"),
+        Call("Gather", _gather),
+        Call("Transpose", _transpose),
+        Call("Compare", _compare),
+        Call("CompareScalar", _compare),
+        Call("Select", _select),
+        Call("DataCopy", _data_copy),
+        Call("DataCopyPad", _data_copy_pad),
+        Call("SetAtomicAdd", _state),
+        Call("SetAtomicNone", _state),
+    )
+}
+"""Every call a recipe may contain, by its C++ name."""
+
+
+def decode(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    """The arguments of a call, understood; KeyError where the call is not in the table."""
+    return CALLS[instr.call].decode(instr, dtype_of)
+
+
+def effect(instr: Instr, dtype_of: DTypeOf) -> Effect:
+    """Pipe and byte ranges of one instruction, writes first; ranges are relative to each operand's start.
+
+    `dtype_of` gives an operand's data type. Copies to GM under `SetAtomicAdd` need `effects`, which follows that state.
+    """
+    decoded = decode(instr, dtype_of)
+    return Effect(decoded.pipe, tuple(r for a in decoded.accesses if (r := a.region()) is not None))
+
+
+def effects(steps: Sequence[Step], dtype_of: DTypeOf) -> Iterator[Effect | None]:
+    """The effect of each step of a recipe, None for a barrier; copies to GM under SetAtomicAdd are atomic."""
+    atomic = False
+    for step in steps:
+        if isinstance(step, InnerBarrier):
+            yield None
+            continue
+        if step.call.startswith("SetAtomic"):
+            atomic = step.call != "SetAtomicNone"
+        found = effect(step, dtype_of)
+        yield Effect(found.pipe, found.regions, atomic=True) if atomic and found.pipe == "mte3" else found
+
+
+def validate(instr: Instr, dtype_of: DTypeOf) -> None:
+    """Raise InstructionError where an argument is outside its range or an on-chip address is off its 32 B grid."""
+    if instr.call not in CALLS:
+        raise InstructionError(f"{instr.call} is not in the table of calls")
+    decoded = decode(instr, dtype_of)
+    expected = CALLS[instr.call].params
+    for arg in instr.args:
+        if isinstance(arg, Struct) and expected is not None and arg.name != expected:
+            raise InstructionError(f"{instr.call} takes {expected}, not {arg.name}")
+    for what, value, lowest, highest in decoded.limits:
+        low, high = bounds(value)
+        if (low is not None and low > highest) or (high is not None and high < lowest):
+            raise InstructionError(f"{instr.call}: {what} {value} is outside {lowest}..{highest}")
+        if isinstance(value, int) and not lowest <= value <= highest:
+            raise InstructionError(f"{instr.call}: {what} {value} is outside {lowest}..{highest}")
+    for what, value, unit in decoded.multiples:
+        if mod(value, unit) != 0:
+            raise InstructionError(f"{instr.call}: {what} {value} is not a multiple of {unit}")
+    for access in decoded.accesses:
+        if access.ref.name not in decoded.unaligned and mod(mul(access.ref.offset, access.size), BLOCK_BYTES) != 0:
+            raise InstructionError(
+                f"{instr.call}: `{access.ref.name}` starts {access.ref.offset} elements of {access.size} B in, "
+                "not on a 32 B boundary"
+            )

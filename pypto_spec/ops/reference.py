@@ -1,0 +1,340 @@
+"""The reference page of the operators, from their definitions: `python -m pypto_spec.ops.reference > docs/ops.md`.
+
+Types and recipes are those of an example of 64 rows of 128 elements; `EXAMPLES` holds what that leaves open.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, Literal, get_args
+
+from pypto_spec.diagnostics.span import NOWHERE, Loc
+from pypto_spec.ir.dtype import BF16, FP32, INT32, UINT8, DType
+from pypto_spec.ir.expr import to_text
+from pypto_spec.ir.instr import Arg, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
+from pypto_spec.ir.nodes import Op, Value
+from pypto_spec.ir.opdef import Field, Inference, OpDef
+from pypto_spec.ir.recipe import OpRecipe
+from pypto_spec.ir.types import Access, Memory, TensorType, TileType, ValueType
+from pypto_spec.ops.build import shape_text
+from pypto_spec.ops.registry import COMMUTATIVE, FAMILIES, OPS, Operand, form, function
+
+ROWS, COLS = 64, 128
+SHOWN = 10
+"""Calls of a recipe that are printed; the rest are counted."""
+
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "slice": {"at": (0, 64), "shape": (64, 64)},
+    "reshape": {"shape": (32, 256)},
+    "cast": {"dtype": BF16},
+    "full": {"value": 0},
+    "extract": {"at": (0, 3), "shape": (64, 64)},
+    "assemble": {"at": (0, 0)},
+    "fillpad": {"pad": "zero"},
+    "gather_mask": {"pattern": "p0101"},
+    **{name: {"scalar": 3} for name in ("ands", "ors", "xors", "shls", "shrs", "floordivs", "rems", "fmods")},
+    "fillpad_inplace": {"pad": "zero"},
+    "fillpad_expand": {"shape": (ROWS, 2 * COLS), "pad": "zero"},
+    "set_validshape": {"valid": (40, COLS)},
+    "arange": {"shape": (1, COLS), "start": 0, "dtype": INT32},
+}
+"""Fields of the example where `ATTRS` does not fit."""
+
+ATTRS: Mapping[str, Any] = {
+    "at": (0, 0),
+    "shape": (ROWS, COLS),
+    "dtype": FP32,
+    "scalar": 2.0,
+    "slope": 0.5,
+    "cmp_type": "gt",
+    "rows": ROWS,
+    "cols": COLS,
+}
+"""Required fields of the example, by name."""
+
+HEAD = """\
+# Operators
+
+<!-- Written by `python -m pypto_spec.ops.reference > docs/ops.md` from the definitions in `pypto_spec/ops/`. -->
+
+One definition per operator (`pypto_spec/ops/`) is the source of everything here, of the schema, of the loader's
+messages and of the C++. Each operator is a statement of a region: `- KEYWORD: {FIELD: VALUE, ...}`. A statement that
+binds a name (`into`) also takes `buffer` and `slot`, see [memory](memory.md). In a `let`, see [language](language.md),
+most operators have a sign or a function name.
+
+How to read an entry:
+
+* **dtypes** are those of the operand that is named, as the hardware has them. Nothing is converted silently.
+* **shapes**: the rule in words, and the types of the example.
+* **recipe**: the Ascend C calls for the example, operands by their field names, an offset in elements in brackets,
+  `scratch` for areas of the compiler. Barriers between the calls are added by InsertSync. The calls depend on shapes:
+  rows that are not dense, tails and more than 255 repeats give others.
+* **aliasing**: a result may take the place of an operand that is not needed any more, except where it says not.
+"""
+
+SHAPES: Mapping[str, str] = {
+    "elementwise": "all operands have one shape, which is the result's",
+    "row_reduce": "[M, N] becomes [M, 1]",
+    "col_reduce": "[M, N] becomes [1, N]; with more than two dimensions the ones before these must be 1",
+    "row_expand": "`x` is [M, N], the vector `v` is [M, 1]; the result is [M, N]",
+    "col_expand": "`x` is [M, N], the vector `v` is [1, N]; the result is [M, N]",
+}
+"""The shape rule of a role in words."""
+
+OWN_SHAPES: Mapping[str, str] = {
+    "load": "the window has one extent per axis of the tensor; the tile has its extents. `valid` is within `shape`",
+    "store": "the tile's extents stand behind axes of extent 1 of the tensor, or are those of `shape` folded",
+    "move": "the result has the shape of the operand, and dense rows",
+    "create_tile": "`shape`",
+    "full": "`shape`",
+    "arange": "`shape`",
+    "tri": "`shape`",
+    "extract": "`shape` lies in the operand; its rows stand at one distance",
+    "assemble": "`x` lies in `target`, whose shape is the result's",
+    "concat": "[M, A] and [M, B] become [M, A + B]",
+    "fillpad": "the result has the shape of the operand",
+    "transpose": "[M, N] becomes [N, M]",
+    "gather": "`x` is [M, N], `index` is [M, K]; the result is [M, K]",
+    "gather_mask": "[M, N] becomes [M, N / 2] or [M, N / 4]",
+    "fillpad_inplace": "the result has the shape of the operand",
+    "fillpad_expand": "`shape` is nowhere smaller than the operand",
+    "set_validshape": "the result has the shape of the operand",
+    "cmp": "[M, N] becomes uint8 [M, roundup(ceil(N / 8), 32)], of which [M, ceil(N / 8)] is valid",
+    "cmps": "[M, N] becomes uint8 [M, roundup(ceil(N / 8), 32)], of which [M, ceil(N / 8)] is valid",
+    "sel": "the predicate of [M, N] is uint8 [M, roundup(ceil(N / 8), 32)]; the result is [M, N]",
+    "sels": "the predicate of [M, N] is uint8 [M, roundup(ceil(N / 8), 32)]; the result is [M, N]",
+    "slice": "`shape` lies in the operand; it starts at a multiple of 32 B in the row, and its rows at one distance",
+    "reshape": "as many elements as before; rows with padding behind them keep their length",
+    "row_expand": "[M, 1] becomes [M, cols]",
+    "col_expand": "[1, N] becomes [rows, N]",
+}
+"""Shape rules of single operators in words."""
+
+PIPES = {"v": "V (vector)", "mte2": "MTE2 (GM to chip)", "mte3": "MTE3 (chip to GM)"}
+
+EFFECTS = {"pure": "", "reads_gm": "reads global memory", "writes_gm": "writes global memory"}
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD, _overview()]
+    for family in FAMILIES:
+        found = [d for d in OPS.values() if d.family == family]
+        parts.append(f"## {family}\n")
+        parts += [entry(defn) for defn in found]
+    return "\n".join(parts)
+
+
+def _overview() -> str:
+    lines = ["| family | operators |", "| --- | --- |"]
+    for family in FAMILIES:
+        names = ", ".join(f"[`{d.name}`](#{d.name})" for d in OPS.values() if d.family == family)
+        lines.append(f"| {family} | {names} |")
+    known = [d for family in FAMILIES for d in OPS.values() if d.family == family]
+    listed = ", ".join(dict.fromkeys(f"`{d.function}`" for d in known if d.function))
+    infix = ", ".join(dict.fromkeys(f"`{d.infix}`" for d in known if d.infix))
+    return "\n".join([*lines, "", f"Signs in a `let`: {infix}. Functions in a `let`: {listed}.", ""])
+
+
+def entry(defn: OpDef) -> str:
+    """The entry of one operator."""
+    op = example(defn)
+    lines = [f"### {defn.name}", "", _sentence(defn.doc), "", "```yaml statement", defn.example, "```", ""]
+    forms = list(dict.fromkeys(_forms(defn)))
+    if forms:
+        lines += [f"In a `let`: {', '.join(f'`{text}`' for text in forms)}.", ""]
+    lines += ["| field | holds | meaning |", "| --- | --- | --- |"]
+    lines += [f"| `{f.name}` | {_holds(f)} | {_escape(f.doc)} |" for f in defn.fields]
+    lines.append("")
+    rule = OWN_SHAPES.get(defn.name) or SHAPES[defn.role]
+    lines.append(f"* **dtypes** of `{defn.dtype_of}`: {', '.join(d.name for d in defn.dtypes)}")
+    lines.append(f"* **shapes**: {rule}. Example: {_types(op)}")
+    lines.append(f"* **memory**: {_spaces(defn)}")
+    effect = EFFECTS[defn.effects]
+    lines.append(f"* **pipe**: {PIPES.get(defn.pipe, defn.pipe)}" + (f"; {effect}" if effect else ""))
+    lines.append(f"* **aliasing**: {_aliasing(defn)}")
+    return "\n".join([*lines, *_recipes(op), ""])
+
+
+# --- the example ----------------------------------------------------------------------------------------------------
+
+
+def example(defn: OpDef) -> Op:
+    """The operator on tiles of 64 x 128 elements, or the vectors that belong to such."""
+    dtype = FP32 if FP32 in defn.dtypes else defn.dtypes[0]
+    operands = {f.name: Value(f.name, _operand(defn, f, dtype)) for f in defn.fields if f.kind in ("tile", "tensor")}
+    own = EXAMPLES.get(defn.name, {})
+    attrs: dict[str, Any] = {}
+    for field in defn.fields:
+        if field.name in own:
+            attrs[field.name] = own[field.name]
+        elif field.required and field.kind not in ("tile", "tensor", "bind"):
+            attrs[field.name] = ATTRS[field.name]
+    made = defn.infer(Inference(defn, operands, attrs, Loc(NOWHERE)))
+    results = () if made is None else (Value("into", made),)
+    return Op(defn=defn, operands=operands, attrs=attrs, results=results, loc=Loc(NOWHERE))
+
+
+def _operand(defn: OpDef, field: Field, dtype: DType) -> ValueType:
+    if field.name == "mask":
+        return TileType(UINT8, (ROWS, 32), Memory.VEC)
+    if field.kind == "tensor":
+        return TensorType(dtype, (8 * ROWS, COLS), Access.INOUT)
+    shape = (ROWS, COLS)
+    if field.name == "index":
+        return TileType(INT32, (ROWS, COLS // 2), Memory.VEC)
+    vector = field.name != defn.dtype_of or defn.name in ("row_expand", "col_expand")
+    if defn.role in ("row_expand", "col_expand") and vector:
+        shape = (ROWS, 1) if defn.role == "row_expand" else (1, COLS)
+    return TileType(dtype, shape, Memory.VEC)
+
+
+def _types(op: Op) -> str:
+    operands = ", ".join(f"`{name}` {value.type}" for name, value in op.operands.items())
+    attrs = ", ".join(f"{name} {_value(value)}" for name, value in op.attrs.items())
+    given = "; ".join(filter(None, (operands, attrs)))
+    return f"{given} -> `into` {op.result.type}" if op.results else f"{given}; nothing is bound"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return shape_text(value)
+    return f"`{value}`" if isinstance(value, DType) else str(value)
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+_KINDS: Mapping[str, str] = {
+    "bind": "a name",
+    "tile": "a tile or array",
+    "tensor": "a tensor",
+    "ints": "a list of sizes",
+    "exprs": "a list of integer expressions",
+    "expr": "an integer expression",
+    "number": "a number",
+    "dtype": "a dtype",
+    "memory": "a memory",
+    "word": "a word",
+}
+
+
+def _holds(field: Field) -> str:
+    text = _KINDS[field.kind]
+    if field.words:
+        text = ", ".join(f"`{word}`" for word in field.words)
+    if field.required:
+        return text
+    default = field.default.value if isinstance(field.default, Memory) else field.default
+    return f"{text}; optional" + (f", default `{default}`" if default is not None else "")
+
+
+def _spaces(defn: OpDef) -> str:
+    by: dict[str, list[str]] = {}
+    for field, spaces in defn.spaces.items():
+        by.setdefault(" or ".join(f"`{s.value}`" for s in spaces), []).append(f"`{field}`")
+    return "; ".join(f"{', '.join(fields)} in {spaces}" for spaces, fields in by.items())
+
+
+def _aliasing(defn: OpDef) -> str:
+    tiles = [f.name for f in defn.fields if f.kind == "tile"]
+    if defn.role == "view":
+        return "the result is its operand's memory"
+    if not tiles or not any(f.kind == "bind" for f in defn.fields):
+        return "no operand that the result could share memory with"
+    fixed = [f"`{name}`" for name in tiles if name in defn.no_alias]
+    free = [f"`{name}`" for name in tiles if name not in defn.no_alias]
+    parts = [f"may take the place of {' or '.join(free)}"] if free else []
+    parts += [f"never shares memory with {', '.join(fixed)}"] if fixed else []
+    return "; ".join(parts)
+
+
+def _forms(defn: OpDef) -> Iterator[str]:
+    if defn.function is not None and len(function(defn.function)) == 1:
+        fields = [f for f in defn.fields if f.kind != "bind"]
+        yield f"{defn.function}({', '.join(f.name if f.required else f'{f.name}=...' for f in fields)})"
+    for symbol in filter(None, (defn.infix, defn.function)):
+        for count in (1, 2):
+            for kinds in product(get_args(Operand), repeat=count):
+                found = form(symbol, *kinds)
+                if found is None or found.defn is not defn:
+                    continue
+                if symbol in COMMUTATIVE and list(found.fields) != _operand_order(defn):
+                    continue
+                if symbol == defn.infix:
+                    yield f"{symbol}{found.fields[0]}" if count == 1 else f" {symbol} ".join(found.fields)
+                elif len(function(symbol)) > 1:
+                    yield f"{symbol}({', '.join(found.fields)})"
+
+
+def _operand_order(defn: OpDef) -> list[str]:
+    return [f.name for f in defn.fields if f.kind in ("tile", "number")]
+
+
+# --- recipes --------------------------------------------------------------------------------------------------------
+
+
+def _recipes(op: Op) -> Iterator[str]:
+    exact, fast = _recipe(op, "exact"), _recipe(op, "fast")
+    yield f"* **recipe**: {exact[0]}"
+    yield from _block(exact[1])
+    if fast != exact:
+        yield f"* **recipe** with `precision: fast`: {fast[0]}"
+        yield from _block(fast[1])
+
+
+def _recipe(op: Op, precision: Literal["exact", "fast"]) -> tuple[str, list[str]]:
+    view = OpRecipe(op, precision)
+    areas = op.defn.scratch(view)
+    steps = op.defn.recipe(view)
+    scratch = f"scratch {' + '.join(f'{n} B' for n in areas)}" if areas else "no scratch"
+    if not steps:
+        return "no instruction", []
+    lines = [_step(step) for step in steps[:SHOWN]]
+    if len(steps) > SHOWN:
+        lines.append(f"... {len(steps) - SHOWN} more")
+    return f"{len(steps)} call{'' if len(steps) == 1 else 's'}, {scratch}", lines
+
+
+def _block(lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield "\n  ```cpp"
+        yield from (f"  {line}" for line in lines)
+        yield "  ```"
+
+
+def _step(step: Step) -> str:
+    if isinstance(step, InnerBarrier):
+        return f"PipeBarrier<PIPE_{step.pipe.upper()}>()"
+    assert isinstance(step, Instr)
+    template = f"<{', '.join(step.template)}>" if step.template else ""
+    return f"{step.call}{template}({', '.join(map(_arg, step.args))})"
+
+
+def _arg(arg: Arg) -> str:
+    if isinstance(arg, Ref):
+        name = arg.name if arg.dtype is None else f"{arg.name} as {arg.dtype}"
+        return name if arg.offset == 0 else f"{name}[{to_text(arg.offset)}]"
+    if isinstance(arg, Word):
+        return arg.text
+    if isinstance(arg, Struct):
+        return f"{arg.name}({', '.join(map(_arg, arg.args))})"
+    if isinstance(arg, Number):
+        return f"{arg.value}"
+    if isinstance(arg, ScalarRef):
+        return arg.value.name
+    return str(arg).lower() if isinstance(arg, bool) else to_text(arg)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

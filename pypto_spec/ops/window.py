@@ -1,0 +1,214 @@
+"""Windows of a tensor: where their rows lie in GM, and the copies between them and a tile."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from pypto_spec.diagnostics.rules import shapes as rules
+from pypto_spec.ir.dtype import BLOCK_BYTES
+from pypto_spec.ir.expr import Index, Sym, add, bounds, ceil_div, floordiv, maximum, minimum, mod, mul, sub
+from pypto_spec.ir.instr import Instr, Ref, Struct
+from pypto_spec.ir.opdef import Inference
+from pypto_spec.ir.types import Layout, TensorType, TileType
+from pypto_spec.ops.build import shape_text
+from pypto_spec.ops.instructions import MAX_COPY_BYTES, MAX_COPY_COUNT
+
+
+class UnsupportedWindowError(ValueError):
+    """A window whose rows no list of copies known at compile time can reach; `args[0]` says why."""
+
+
+class Run(NamedTuple):
+    """Rows at one distance: `rows` of them (at most `most`) of `length` elements, `pitch` apart in GM.
+
+    `start` is the first element in the tensor, `row` the first row in the tile.
+    """
+
+    start: Index
+    row: int
+    rows: Index
+    most: int
+    length: Index
+    pitch: Index
+
+
+def runs(tensor: TensorType, at: Sequence[Index], shape: Sequence[int], valid: Sequence[Index]) -> tuple[Run, ...]:
+    """The rows of a window of a row-major tensor; leading axes are merged where their rows stay at one distance."""
+    strides = tensor.strides
+    start: Index = 0
+    for index, stride in zip(at, strides, strict=True):
+        start = add(start, mul(index, stride))
+    count: Index = 1
+    most, pitch, whole = 1, None, True
+    outer: list[tuple[int, Index]] = []
+    for axis in reversed(range(len(shape) - 1)):
+        extent, part, stride = shape[axis], valid[axis], strides[axis]
+        if extent == 1:
+            continue
+        if not whole:
+            raise UnsupportedWindowError("only the outermost axis, and the last one, can be partly valid")
+        if pitch is None:
+            count, most, pitch = part, extent, stride
+        elif not outer and mul(pitch, most) == stride:
+            count, most = mul(part, most), most * extent
+        elif isinstance(part, int):
+            outer.append((part, stride))
+        else:
+            raise UnsupportedWindowError("the number of valid rows is known at run time only, and they lie apart in GM")
+        whole = part == extent
+    starts = [start]
+    for part_count, stride in reversed(outer):
+        starts = [add(first, mul(stride, n)) for first in starts for n in range(part_count)]
+    return tuple(
+        Run(first, n * most, count, most, valid[-1], 0 if pitch is None else pitch) for n, first in enumerate(starts)
+    )
+
+
+def copies(tile: TileType, found: Sequence[Run], *, out: bool) -> Iterator[Instr]:
+    """The copies between the rows of a window and a tile: to GM where `out`, else from GM."""
+    for run in found:
+        if tile.order is Layout.DN:
+            if run.pitch != 1 and run.rows != 1:
+                raise UnsupportedWindowError("a column vector is contiguous only where the tensor's last extent is 1")
+            if mod(run.row * tile.dtype.bytes, BLOCK_BYTES) != 0:
+                raise UnsupportedWindowError("parts of a column vector start off the 32 B grid")
+            yield _copy(tile, run.start, run.row, 1, mul(run.rows, run.length), 0, 0, out)
+            continue
+        yield from _rows(tile, run, out)
+
+
+def _rows(tile: TileType, run: Run, out: bool) -> Iterator[Instr]:
+    offset = run.row * tile.row_pitch
+    size = tile.dtype.bytes
+    if run.most > 1 and run.length == tile.row_pitch == run.pitch:
+        yield _copy(tile, run.start, offset, 1, mul(run.rows, run.length), 0, 0, out)
+        return
+    length_bytes = mul(run.length, size)
+    chip_gap = sub(tile.row_pitch // tile.dtype.block, ceil_div(length_bytes, BLOCK_BYTES))
+    gm_gap = sub(mul(run.pitch, size), length_bytes)
+    for first in range(0, run.most, MAX_COPY_COUNT):
+        rows = min(MAX_COPY_COUNT, run.most - first)
+        count = minimum(rows, sub(run.rows, first)) if first == 0 else minimum(rows, maximum(0, sub(run.rows, first)))
+        if isinstance(count, int) and count <= 0:
+            return
+        gaps: tuple[Index, Index] = (chip_gap, gm_gap) if rows > 1 else (0, 0)
+        start = add(run.start, mul(run.pitch, first))
+        yield _copy(tile, start, offset + first * tile.row_pitch, count, run.length, *gaps, out)
+
+
+def _copy(
+    tile: TileType, start: Index, offset: int, count: Index, length: Index, chip_gap: Index, gm_gap: Index, out: bool
+) -> Instr:
+    dtype = tile.dtype
+    chip, gm = Ref("from" if out else "into", offset), Ref("to" if out else "from", start)
+    operands = (gm, chip) if out else (chip, gm)
+    length_bytes = mul(length, dtype.bytes)
+    if count == 1 and mod(length_bytes, BLOCK_BYTES) == 0:
+        return Instr("DataCopy", (*operands, length))
+    top = bounds(length_bytes)[1]
+    assert top is None or top <= MAX_COPY_BYTES, "no on-chip memory of a vector core holds such a row"
+    gaps = (chip_gap, gm_gap) if out else (gm_gap, chip_gap)
+    params = Struct("DataCopyExtParams", (count, length_bytes, *gaps, 0))
+    if out:
+        return Instr("DataCopyPad", (*operands, params))
+    return Instr("DataCopyPad", (*operands, params, Struct(f"DataCopyPadExtParams<{dtype.cpp}>", (False, 0, 0, 0))))
+
+
+# --- what is written in a statement ---------------------------------------------------------------------------------
+
+
+def check_rank(
+    inference: Inference, extents: Sequence[Index], what: str = "x", **written: Sequence[Index] | None
+) -> None:
+    """Refuse window fields that have not one entry per axis of what they cut."""
+    for field, entries in written.items():
+        if entries is not None and len(entries) != len(extents):
+            name = inference.operands[what].name
+            raise inference.fail(
+                rules.SHAPE_MISMATCH,
+                f"`{field}` has {len(entries)} {'entry' if len(entries) == 1 else 'entries'}, but `{name}` "
+                f"{shape_text(extents)} has {len(extents)} {'axis' if len(extents) == 1 else 'axes'}",
+                field,
+                label=f"{len(entries)} for {len(extents)}",
+                helps=(f"write one entry per axis of `{name}`; an axis that is not cut has extent 1 or starts at 0",),
+            )
+
+
+def check_bounds(
+    inference: Inference, extents: Sequence[Index], at: Sequence[Index], shape: Sequence[Index], what: str = "x"
+) -> None:
+    """Refuse a window that certainly reaches outside what it is cut from."""
+    for axis, (extent, first, length) in enumerate(zip(extents, at, shape, strict=True)):
+        over, walked = sub(add(first, length), extent), inference.walked
+        beyond = bounds(over)[1] if _varies_with(over, walked) else bounds(over)[0]
+        before = bounds(first)[0] if _varies_with(first, walked) else bounds(first)[1]
+        if (beyond is None or beyond <= 0) and (before is None or before >= 0):
+            continue
+        name = inference.operands[what].name
+        varies = beyond is not None and beyond > 0 and _varies_with(over, walked)
+        last = bounds(add(first, length))[1] if varies else None
+        reached = f", at last {last}" if last is not None else ""
+        inside = bounds(sub(extent, length))[1]
+        room = ""
+        if inside is not None and inside >= 0:
+            room = f"; it may start at 0 to {inside}" if inside else "; it can only start at 0"
+        raise inference.fail(
+            rules.OUT_OF_BOUNDS,
+            f"axis {axis} of the window covers {_span(first, length)}{reached}, but `{name}` {shape_text(extents)} "
+            f"ends at {shape_text([extent])[1:-1]}",
+            "at",
+            label=f"axis {axis}{room}",
+            helps=_LOOP_HELP if varies else _bounds_help(inference, beyond, length),
+        )
+
+
+_LOOP_HELP = ("let the loop stop earlier, or put the statement into an `if`; a last part goes by `valid`",)
+
+
+def _varies_with(value: Index, walked: Collection[Sym]) -> bool:
+    """Whether a value is affine in loop indices that take all their values, so that it takes both of its bounds."""
+    return not isinstance(value, int) and bool(walked) and all(atom in walked for atom, _ in value.terms)
+
+
+def _span(first: Index, length: Index) -> str:
+    low, high = shape_text([first])[1:-1], shape_text([add(first, length)])[1:-1]
+    return f"{low} to {high}"
+
+
+def _bounds_help(inference: Inference, beyond: int | None, length: Index) -> tuple[str, ...]:
+    if beyond is None or beyond <= 0:
+        return ("start at 0 or later",)
+    names = {f.name for f in inference.defn.fields}
+    kept = f"{length - beyond}" if isinstance(length, int) and length > beyond else None
+    if "valid" in names and kept is not None:
+        return (f"start {beyond} earlier, or let only {kept} of the {length} be valid: `valid` with {kept} there",)
+    return (f"start {beyond} earlier or make the window {beyond} smaller",)
+
+
+def place_window(extents: Sequence[int], rank: int) -> tuple[int, ...] | None:
+    """The extents a tile takes in a tensor of that rank: leading axes of extent 1 come and go; None: no fit."""
+    kept = list(extents)
+    while len(kept) > rank and kept[0] == 1:
+        del kept[0]
+    return None if len(kept) > rank else (*(1,) * (rank - len(kept)), *kept)
+
+
+def place_valid(valid: Sequence[Index], tile: Sequence[int], window: Sequence[int]) -> tuple[Index, ...]:
+    """The valid extent of a tile in the axes of its window: of the rows, the outermost axis is cut."""
+    if [n for n in tile if n != 1] == [n for n in window if n != 1]:
+        left = iter([v for v, n in zip(valid, tile, strict=True) if n != 1])
+        return tuple(1 if n == 1 else next(left) for n in window)
+    rows: Index = 1
+    for v in valid[:-1]:
+        rows = mul(rows, v)
+    made: list[Index] = list(window)
+    made[-1] = valid[-1]
+    for axis in range(len(window) - 1):
+        if window[axis] != 1:
+            inner = 1
+            for n in window[axis + 1 : -1]:
+                inner *= n
+            made[axis] = floordiv(rows, inner)
+            break
+    return tuple(made)

@@ -1,0 +1,102 @@
+"""The sibling keys of a statement: what a dump (or an author) says about it beside its own fields."""
+
+# Without `from __future__ import annotations`: pydantic would compile each annotation from its text again.
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from pypto_spec.spec.models.base import Codes, Formula, Model, Position, Text, ValueName
+from pypto_spec.spec.models.fields import DType, OnChip
+
+
+class TypeSpec(Model):
+    """The type of a value. What is left out has its default."""
+
+    dtype: DType
+    shape: Annotated[tuple[Formula, ...] | None, Field(description="extents in elements")] = None
+    level: Annotated[Literal["tensor", "tile"] | None, Field(description="`tensor` for a whole array")] = None
+    memory: OnChip | None = None
+    layout: Literal["nd", "dn", "nz", "zn"] | None = None
+    valid: Annotated[tuple[Formula, ...] | None, Field(description="the defined extents, where smaller")] = None
+    pitch: Annotated[Formula | None, Field(description="elements from row to row, where not the implicit ones")] = None
+    view: Annotated[ValueName | None, Field(description="the value it is a view of")] = None
+
+
+class Carried(Model):
+    """A carried value or a result with what the compiler decided about it."""
+
+    init: Annotated[ValueName | None, Field(description="the value it starts from")] = None
+    of: Annotated[ValueName | None, Field(description="the value it stands for")] = None
+    name: ValueName | None = None
+    type: TypeSpec | None = None
+    buffer: ValueName | None = None
+    slot: Formula | None = None
+    offset: Formula | None = None
+
+
+def _named(key: str) -> BeforeValidator:
+    def read(value: object) -> object:
+        if isinstance(value, dict):
+            return {name: {key: item} if isinstance(item, str) else item for name, item in value.items()}
+        return value
+
+    return BeforeValidator(read)
+
+
+def _results(value: object) -> object:
+    """A loop's results are a mapping `{RESULT: ARG}`, an `if`'s a list of names."""
+    if isinstance(value, list):
+        named = [{"name": item} if isinstance(item, str) else item for item in value]
+        return {item["name"]: item for item in named if isinstance(item, dict) and "name" in item}
+    if isinstance(value, dict):
+        return {name: {"of": item} if isinstance(item, str) else item for name, item in value.items()}
+    return value
+
+
+def _yields(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: [item] if isinstance(item, str) else item for name, item in value.items()}
+    return value
+
+
+_MAP = WithJsonSchema({"type": "object"})
+_MAP_OR_LIST = WithJsonSchema({"type": ["object", "array"]})
+
+
+class Instruction(Model):
+    """One instruction of a recipe, or a barrier between two."""
+
+    call: Annotated[Text | None, Field(description="name of the Ascend C function")] = None
+    template: Annotated[tuple[Any, ...], Field(description="template arguments")] = ()
+    args: Annotated[tuple[Any, ...], Field(description="arguments")] = ()
+    reach: Annotated[int | None, Field(description="elements of its source that a gather may read")] = None
+    barrier: Annotated[Text | None, Field(description="pipe of a barrier")] = None
+    for_: Annotated[Any, Field(alias="for", description="the pairs a barrier orders")] = None
+
+
+class Extras(Model):
+    """What may stand beside a statement's keyword, apart from the blocks in its body."""
+
+    src: Annotated[Position | None, Field(description="line and column in the author's file; dumps only")] = None
+    type: Annotated[TypeSpec | None, Field(description="type of the value it binds")] = None
+    allow: Annotated[Codes, Field(description="codes of warnings and hints this statement allows itself")] = ()
+    carry: Annotated[
+        dict[ValueName, Carried], _named("init"), _MAP, Field(description="`{ARG: INIT}`: values carried by the loop")
+    ] = Field(default_factory=dict)
+    yields: Annotated[
+        dict[ValueName, tuple[ValueName, ...]],
+        BeforeValidator(_yields),
+        _MAP,
+        Field(alias="yield", description="loop: `{ARG: VALUE}`; if: `{RESULT: [THEN, ELSE]}`"),
+    ] = Field(default_factory=dict)
+    results: Annotated[
+        dict[ValueName, Carried],
+        BeforeValidator(_results),
+        _MAP_OR_LIST,
+        Field(description="names of the values after the statement"),
+    ] = Field(default_factory=dict)
+    instructions: Annotated[tuple[Instruction, ...], Field(description="the instructions it becomes; dumps only")] = ()
+
+
+NO_EXTRAS = Extras.model_construct()

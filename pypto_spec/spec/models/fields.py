@@ -1,0 +1,110 @@
+"""The kinds of fields an operator's statement has: each with its type, once for the model and its JSON Schema."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
+
+from pypto_spec.ir.dtype import DTYPES
+from pypto_spec.ir.opdef import Field as OpField
+from pypto_spec.ir.opdef import OpDef
+from pypto_spec.ir.types import Memory
+from pypto_spec.spec.models.base import Formula, LetFormula, Model, Name, ValueName
+
+DTYPE_WORDS = tuple(DTYPES)
+MEMORY_WORDS = tuple(memory.value for memory in Memory if memory is not Memory.GM)
+
+DType = Literal["fp32", "fp16", "bf16", "int32", "int16", "int8", "int64", "uint32", "uint16", "uint8"]
+"""The words for data types; a test compares them with the table of the IR."""
+
+OnChip = Literal["vec", "mat", "left", "right", "acc", "bias"]
+"""The words for on-chip memories; a test compares them with the IR."""
+
+Numeric = Annotated[Formula, WithJsonSchema({"type": ["number", "string"]})]
+
+
+def _word(field: OpField) -> Any:
+    return Literal[field.words]
+
+
+KINDS: dict[str, Callable[[OpField], Any]] = {
+    "bind": lambda field: ValueName,
+    "tile": lambda field: ValueName,
+    "tensor": lambda field: Name,
+    "buffer": lambda field: ValueName,
+    "ints": lambda field: tuple[Formula, ...],
+    "exprs": lambda field: tuple[Formula, ...],
+    "expr": lambda field: Formula,
+    "number": lambda field: Numeric,
+    "dtype": lambda field: DType,
+    "memory": lambda field: OnChip,
+    "word": _word,
+    "formula": lambda field: LetFormula,
+}
+"""From the kind of a field to the type of its value."""
+
+
+class Scratch(Model):
+    """A scratch area of a statement, in a dump."""
+
+    buffer: ValueName
+    slot: Formula | None = None
+    offset: Formula | None = None
+
+
+def _scratch(value: object) -> object:
+    if not isinstance(value, list):
+        return value
+    return [{"buffer": item} if isinstance(item, str) else item for item in value]
+
+
+def op_model(defn: OpDef) -> type[Model]:
+    """The model of an operator's statement, from its definition."""
+    fields: dict[str, Any] = {}
+    binds = False
+    for field in defn.fields:
+        binds = binds or field.kind == "bind"
+        kind = KINDS[field.kind](field)
+        info: dict[str, Any] = {"description": field.doc}
+        if field.examples:
+            info["examples"] = [_plain_example(example) for example in field.examples]
+        if field.required:
+            fields[field.name] = (kind, Field(**info))
+        else:
+            if field.default is not None:
+                info["json_schema_extra"] = {"default": _plain_default(field.default)}
+            fields[field.name] = (kind | None, Field(default=None, **info))
+    if binds:
+        fields |= {
+            "buffer": (
+                ValueName | None,
+                Field(default=None, description="the buffer the result lives in (else chosen)"),
+            ),
+            "slot": (Formula | None, Field(default=None, description="which slot of the buffer", examples=["i % 2"])),
+            "offset": (Formula | None, Field(default=None, description="bytes into the buffer; dumps only")),
+        }
+        scratch = Annotated[tuple[Scratch, ...], BeforeValidator(_scratch), WithJsonSchema({"type": "array"})]
+        fields["scratch"] = (
+            scratch | None,
+            Field(default=None, description="where the scratch areas live; dumps only"),
+        )
+    made: type[Model] = create_model(f"{defn.name}_statement", __base__=Model, __doc__=defn.doc, **fields)
+    return made
+
+
+def _plain_example(value: object) -> object:
+    """An example as JSON, which has no infinities: as an expression it is a word."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _plain_default(value: object) -> object:
+    """A default as JSON: data types and memories by their words."""
+    if isinstance(value, Memory):
+        return value.value
+    name = getattr(value, "name", None)
+    return name if isinstance(name, str) else list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,139 @@
+"""The sections of a document."""
+
+# Without `from __future__ import annotations`: pydantic would compile each annotation from its text again.
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from pypto_spec.spec.models.base import Codes, Formula, Model, Name, Text, ValueName, Whole
+from pypto_spec.spec.models.fields import DType, OnChip
+
+
+class Target(Model):
+    """What the program is compiled for."""
+
+    platform: Annotated[Literal["a2a3", "a5"], Field(description="the chip family")] = "a2a3"
+    planner: Annotated[Literal["pypto", "ptoas"], Field(description="who plans memory and pipelines")] = "pypto"
+    l0c_double_buffer: Annotated[bool, Field(description="two halves of L0C in turn", strict=True)] = False
+    unit_flag: Annotated[bool, Field(description="cube and fixpipe synchronise by unit flag", strict=True)] = False
+    sync: Annotated[Literal["auto", "manual"], Field(description="`manual`: flags are written in the spec")] = "auto"
+    precision: Annotated[Literal["exact", "fast"], Field(description="`fast` allows approximate instructions")] = (
+        "exact"
+    )
+
+
+class Symbol(Model):
+    """A run-time dimension with its bounds."""
+
+    min: Annotated[Formula | None, Field(description="smallest value")] = None
+    max: Annotated[Formula | None, Field(description="largest value")] = None
+    multiple_of: Annotated[Formula | None, Field(description="it is a multiple of this")] = None
+
+
+class TensorSpec(Model):
+    """An argument of the program in global memory."""
+
+    dtype: Annotated[DType, Field(description="data type")]
+    shape: Annotated[tuple[Formula, ...], Field(description="extents", examples=[["M", 128]], min_length=1)]
+    access: Annotated[Literal["in", "out", "inout"], Field(description="what the program does with it")] = "in"
+    layout: Annotated[Literal["nd", "dn", "nz", "zn"], Field(description="storage order")] = "nd"
+
+
+class BufferSpec(Model):
+    """An on-chip allocation. An author's buffer is pinned; compiler-made ones say `owner: compiler`."""
+
+    memory: Annotated[OnChip, Field(description="memory it lives in")]
+    slots: Annotated[Formula | None, Field(description="number of slots", examples=[2])] = None
+    bytes: Annotated[Formula | None, Field(description="bytes of one slot")] = None
+    address: Annotated[Formula | None, Field(description="bytes from the start of the memory")] = None
+    owner: Annotated[Literal["author", "compiler"], Field(description="who made it")] = "author"
+
+
+class InputSpec(Model):
+    """How test values of one tensor or scalar are drawn."""
+
+    distribution: Annotated[
+        Literal["uniform", "normal", "integers", "zeros", "ones", "sequence"] | None,
+        Field(description="kind of values"),
+    ] = None
+    min: Annotated[Formula | None, Field(description="smallest value")] = None
+    max: Annotated[Formula | None, Field(description="largest value")] = None
+    values: Annotated[tuple[Formula, ...] | None, Field(description="values to choose from")] = None
+
+
+class Tolerance(Model):
+    """How far a result may be off; what is left out follows the dtype."""
+
+    rtol: Annotated[float | None, Field(description="relative", ge=0, strict=True)] = None
+    atol: Annotated[float | None, Field(description="absolute", ge=0, strict=True)] = None
+    ulps: Annotated[float | None, Field(description="units in the last place", ge=0, strict=True)] = None
+
+
+class GoldenSpec(Model):
+    """How to check the result."""
+
+    expect: Annotated[dict[Name, Formula], Field(description="one formula per output over the initial values")] = Field(
+        default_factory=dict
+    )
+    python: Annotated[Text | None, Field(description="`file.py:function`", pattern=r"^[^:]+\.py:[A-Za-z_]\w*$")] = None
+    sizes: Annotated[
+        tuple[dict[Name, Whole], ...], Field(description="values of the symbols, one mapping per run")
+    ] = ()
+    inputs: Annotated[dict[Name, InputSpec], Field(description="how inputs are drawn")] = Field(default_factory=dict)
+    tolerance: Annotated[Tolerance | None, Field(description="how far results may be off")] = None
+    seed: Annotated[int | None, Field(description="seed of the inputs", strict=True)] = None
+
+
+class DiagnosticsSpec(Model):
+    """Warnings and hints switched off, or made errors, for the whole file."""
+
+    disable: Annotated[Codes, Field(description="codes to switch off", examples=[["PH001"]])] = ()
+    error: Annotated[Codes, Field(description="codes to treat as errors", examples=[["PH-MR-001"]])] = ()
+
+
+class DumpSpec(Model):
+    """The header of a dump: loading it skips the passes up to `after`."""
+
+    after: Annotated[Text, Field(description="the last pass that ran")]
+    source: Annotated[Text, Field(description="the file it came from")]
+    sha256: Annotated[Text, Field(description="hash of that file, in quotes", pattern="^[0-9a-f]{64}$")]
+
+
+def _platform(value: object) -> object:
+    return {"platform": value} if isinstance(value, str) else value
+
+
+_FREE = WithJsonSchema({"type": "object"})
+
+
+class DocumentModel(Model):
+    """One spec: a program with its tensors, the work placed on cores, and how to check the result."""
+
+    not_yet: ClassVar[tuple[str, ...]] = ("functions", "variants")
+
+    spec: Annotated[Literal["v1"], Field(description="version of the language")]
+    dump: Annotated[DumpSpec | None, Field(description="header of a dump")] = None
+    name: Annotated[Name, Field(description="identifier of the program")]
+    about: Annotated[Text, Field(description="one line for people")] = ""
+    target: Annotated[Target, BeforeValidator(_platform), Field(description="what it is compiled for")] = Field(
+        default_factory=Target
+    )
+    constants: Annotated[Any, _FREE, Field(description="compile-time integers, floats and words")] = None
+    symbols: Annotated[dict[Name, Symbol], Field(description="run-time dimensions")] = Field(default_factory=dict)
+    scalars: Annotated[dict[Name, DType], Field(description="run-time scalar arguments: `{eps: fp32}`")] = Field(
+        default_factory=dict
+    )
+    tensors: Annotated[dict[Name, TensorSpec], Field(description="the program's arguments in order")] = Field(
+        default_factory=dict
+    )
+    buffers: Annotated[dict[ValueName, BufferSpec], Field(description="on-chip allocations")] = Field(
+        default_factory=dict
+    )
+    functions: Annotated[Any, _FREE, Field(description="named functions (reserved: not there yet)")] = None
+    program: Annotated[Any, Field(description="regions, launches and their order")]
+    golden: Annotated[GoldenSpec | None, Field(description="how to check the result")] = None
+    diagnostics: Annotated[DiagnosticsSpec, Field(description="codes to disable or to make errors")] = Field(
+        default_factory=DiagnosticsSpec
+    )
+    variants: Annotated[Any, _FREE, Field(description="a matrix of constants (reserved: not there yet)")] = None

@@ -1,0 +1,136 @@
+"""The statements of structure: loops, branches, regions, and the lowest level of synchronisation."""
+
+# Without `from __future__ import annotations`: pydantic would compile each annotation from its text again.
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from pypto_spec.spec.models.base import Blocks, Formula, LetFormula, Model, Name, Names, Order, Pairs, ValueName
+from pypto_spec.spec.models.fields import OnChip
+
+PipeWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix"]
+BarrierWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix", "all"]
+
+Index = Annotated[Name, Field(description="name of the loop index", examples=["i"])]
+Count = Annotated[Formula | None, Field(description="number of iterations", examples=["NT", 8])]
+Range = Annotated[
+    tuple[Formula, ...] | None,
+    Field(description="`[start, stop]` or `[start, stop, step]`", min_length=2, max_length=3, examples=[[0, "N", 1]]),
+]
+
+
+class For(Model):
+    """A counted loop: `count` iterations from 0, or a `range`. On the control plane each iteration is a launch."""
+
+    exactly_one: ClassVar[tuple[str, ...]] = ("count", "range")
+
+    index: Index
+    count: Count = None
+    range: Range = None
+
+
+class Pipeline(Model):
+    """A counted loop whose iterations overlap: the copies of one with the compute of another."""
+
+    exactly_one: ClassVar[tuple[str, ...]] = ("count", "range")
+
+    index: Index
+    count: Count = None
+    range: Range = None
+    stages: Annotated[Formula | None, Field(description="iterations in flight, each with buffers of its own")] = None
+
+
+class Parallel(Model):
+    """Independent iterations shared out over the cores: blocks = min(count, cores), each walks its share."""
+
+    exactly_one: ClassVar[tuple[str, ...]] = ("count", "range")
+
+    index: Annotated[Names, Field(description="name of the index, or a list of names", examples=["i", ["m", "n"]])]
+    count: Annotated[Formula | None, Field(description="number of iterations", examples=["NT", 8])] = None
+    range: Range = None
+    start: Annotated[Formula | None, Field(description="first index; dumps only")] = None
+    step: Annotated[Formula | None, Field(description="distance of indices; dumps only")] = None
+    order: Annotated[Order | None, Field(description="how a block walks its share")] = None
+
+
+class Spmd(Model):
+    """The body runs once per block index 0..blocks-1; `num_blocks()` is their number."""
+
+    index: Annotated[Name, Field(description="name of the block index", examples=["blk"])]
+    blocks: Annotated[Blocks, Field(description="number of blocks; `auto` asks the platform at run time")]
+
+
+class Ring(Model):
+    """The ring of slots between the cube and its vector cores."""
+
+    slots: Annotated[Formula | None, Field(description="number of slots")] = None
+
+
+class Region(Model):
+    """A core group: what stands in its body runs on the cores as one kernel."""
+
+    not_yet: ClassVar[tuple[str, ...]] = ("split", "ring")
+
+    name: Annotated[Name, Field(description="name of the region, and of its kernel", examples=["exp"])]
+    as_: Annotated[Name | None, Field(alias="as", description="name by which `after` refers to this launch")] = None
+    after: Annotated[Names, Field(description="launches that must be done before")] = ()
+    core: Annotated[Literal["aiv", "aic"] | None, Field(description="vector or cube core (else inferred)")] = None
+    blocks: Annotated[Blocks | None, Field(description="number of blocks of the launch, or `auto`")] = None
+    order: Annotated[Order | None, Field(description="how a block walks its share of chunks")] = None
+    split: Annotated[
+        Literal["none", "up_down", "left_right"] | None,
+        Field(description="how the two vector lanes share a tile (reserved: not there yet)"),
+    ] = None
+    ring: Annotated[Ring | None, Field(description="slots between cube and vector (reserved: not there yet)")] = None
+    kernel: Annotated[Name | None, Field(description="C++ name of the kernel; dumps only")] = None
+
+
+class If(Model):
+    """A branch on a condition of indices, symbols and constants."""
+
+    condition: Annotated[Formula, Field(description="comparisons joined by and, or, not", examples=["i == 0"])]
+
+
+class LetStatement(Model):
+    """Arithmetic: `name = expression`, a chain of one-op statements with broadcasting."""
+
+    formula: Annotated[LetFormula, Field(description="`name = expression`", examples=["y = exp(t - m) * s"])]
+
+
+class Yield(Model):
+    """The values an arm or a loop body hands on, by the names they have outside; dumps only."""
+
+    values: Annotated[dict[ValueName, ValueName], Field(description="result or argument: value")]
+
+
+class Alloc(Model):
+    """An on-chip allocation at this place."""
+
+    buffer: Annotated[ValueName, Field(description="name of the buffer")]
+    memory: Annotated[OnChip, Field(description="memory it lives in")]
+    bytes: Annotated[Formula | None, Field(description="bytes of one slot")] = None
+    slots: Annotated[Formula | None, Field(description="number of slots")] = None
+    address: Annotated[Formula | None, Field(description="bytes from the start of the memory")] = None
+
+
+class _Flag(Model):
+    from_: Annotated[PipeWord, Field(alias="from", description="pipe whose earlier work is waited for")]
+    to: Annotated[PipeWord, Field(description="pipe that waits")]
+    id: Annotated[Formula, Field(description="event id")]
+    for_: Annotated[Pairs, Field(alias="for", description="the statements it orders, by line and column")] = ()
+
+
+class SetFlag(_Flag):
+    """Raise a flag once the earlier work of pipe `from` is done."""
+
+
+class WaitFlag(_Flag):
+    """Pipe `to` waits for the flag and lowers it."""
+
+
+class Barrier(Model):
+    """Later instructions of a pipe start after its earlier ones are done; `all` is every pipe."""
+
+    pipe: Annotated[BarrierWord, Field(description="the pipe")]
+    for_: Annotated[Pairs, Field(alias="for", description="the statements it orders, by line and column")] = ()

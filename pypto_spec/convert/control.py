@@ -1,0 +1,261 @@
+"""The control plane: regions, host loops, grids and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pypto_spec.convert.body import BodyReader
+from pypto_spec.convert.context import PoisonedError, Reading, end_of
+from pypto_spec.convert.instructions import index_text
+from pypto_spec.convert.ranges import loop_symbol, read_range
+from pypto_spec.convert.scope import Name
+from pypto_spec.diagnostics.model import CompileError, Label, diagnose
+from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
+from pypto_spec.diagnostics.rules.syntax import OUT_OF_RANGE
+from pypto_spec.diagnostics.rules.target import NOT_YET
+from pypto_spec.diagnostics.span import Loc
+from pypto_spec.diagnostics.suggest import did_you_mean
+from pypto_spec.ir.arguments import kernel_name
+from pypto_spec.ir.expr import Index, Sym, add, bounds, ceil_div, mul, sub
+from pypto_spec.ir.nodes import Branch, Control, Grid, Loop, Region
+from pypto_spec.spec.models.statement import Statement
+from pypto_spec.spec.models.structure import Region as RegionModel
+from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
+
+MOST_BLOCKS = 65_535
+"""Blocks of one launch (Ascend C guide, kernel launch: blockDim)."""
+
+BLOCKS_HELP = ("write a number or `auto`, or put an `spmd` around the region and share the work out by hand",)
+
+
+class ControlReader:
+    """Reads `program`."""
+
+    def __init__(self, reading: Reading, program: str) -> None:
+        self.reading = reading
+        self.program = program
+        self.body = BodyReader(reading)
+        self.names: dict[str, Node] = {}
+        """Names of regions and launches so far, for `after`."""
+
+    def block(self, items: Sequence[Statement]) -> tuple[Control, ...]:
+        """A list of control statements; errors are noted and the reading goes on."""
+        made: list[Control] = []
+        for item in items:
+            try:
+                made.append(self.statement(item))
+            except PoisonedError:
+                continue
+            except CompileError as error:
+                for diagnostic in error.diagnostics:
+                    self.reading.sink.emit(diagnostic)
+        return tuple(made)
+
+    def statement(self, item: Statement) -> Control:
+        """One control statement."""
+        if item.keyword == "region":
+            return self.region(item)
+        if item.keyword == "for":
+            return self.loop(item)
+        if item.keyword in ("parallel", "spmd"):
+            return self.grid(item)
+        if item.keyword == "if":
+            return self.branch(item)
+        raise CompileError([diagnose(NOT_YET, item.span, f"`{item.keyword}` is not there yet outside regions")])
+
+    def _loc(self, item: Statement) -> Loc:
+        fields = item.value if isinstance(item.value, MappingNode) else item
+        return self.reading.loc(item.node, item.key.start, end_of(item), fields)
+
+    def region(self, item: Statement) -> Region:
+        """A region with its options."""
+        model = item.model
+        assert isinstance(model, RegionModel)
+        reading = self.reading
+        self._declare(model.name, item.value)
+        alias = item.node.get("as")
+        for name, node in self._after(item):
+            if name not in self.names:
+                meant = did_you_mean(name, self.names)
+                reading.fail(
+                    UNDEFINED_NAME,
+                    node,
+                    f"`after` names `{name}`, which is no region before this one",
+                    label="no such region",
+                    helps=[meant] if meant else [],
+                )
+        if model.as_ is not None and alias is not None:
+            self._declare(model.as_, alias)
+        blocks: Index | Literal["auto"] | None = None
+        written = item.node.get("blocks")
+        if written is not None:
+            blocks = (
+                "auto"
+                if model.blocks == "auto"
+                else self._blocks(written, reading.static(written, "`blocks`", BLOCKS_HELP))
+            )
+        self._order(model.order, item.node)
+        kernel = model.kernel
+        if kernel is None and reading.dump is not None and model.core is not None:
+            kernel = kernel_name(self.program, model.name)  # dumps leave it out
+        return Region(
+            name=model.name,
+            body=self.body.region(item.body),
+            loc=self._loc(item),
+            core=model.core,
+            blocks=blocks,
+            alias=model.as_,
+            after=tuple(name for name, _ in self._after(item)),
+            order=model.order,
+            kernel=kernel,
+            allow=self.body.ops.allow(item.node),
+        )
+
+    def _declare(self, name: str, node: Node) -> None:
+        before = self.names.get(name)
+        if before is not None:
+            raise CompileError(
+                [
+                    diagnose(
+                        SHADOWED_NAME,
+                        node.span,
+                        f"a region or launch is named `{name}` already",
+                        label="this name is taken",
+                        secondary=[Label(before.span, "the other one")],
+                        helps=[f"choose another name, for example `{name}_2`"],
+                    )
+                ]
+            )
+        self.names[name] = node
+
+    def _after(self, item: Statement) -> list[tuple[str, Node]]:
+        node = item.node.get("after")
+        items = node.items if isinstance(node, SequenceNode) else [node]
+        return [(n.text, n) for n in items if isinstance(n, ScalarNode)]
+
+    def loop(self, item: Statement) -> Loop:
+        """A host loop."""
+        fields = self.reading.mapping(item.value, item.node, "for")
+        start, stop, step = read_range(self.reading, fields)
+        symbol = loop_symbol(self._index_name(fields)[0], start, stop, step)
+        body = self._inside(symbol, fields, item, (start, stop, step))
+        return Loop(index=symbol, start=start, stop=stop, step=step, body=body, loc=self._loc(item))
+
+    def grid(self, item: Statement) -> Grid:
+        """`parallel` and `spmd`."""
+        reading = self.reading
+        fields = reading.mapping(item.value, item.node, item.keyword)
+        name, _ = self._index_name(fields)
+        start: Index = 0
+        step: Index = 1
+        count: Index | Literal["auto"]
+        if item.keyword == "spmd":
+            node = fields.get("blocks")
+            assert node is not None
+            auto = isinstance(node, ScalarNode) and node.value == "auto"
+            count = "auto" if auto else self._blocks(node, reading.index(node))
+            high = None if isinstance(count, str) else bounds(count)[1]
+            symbol = Sym(name, "block", 0, None if high is None else max(high - 1, 0))
+        else:
+            start, stop, step = read_range(reading, fields)
+            count = _trips(reading, fields, start, stop, step)
+            start, stop, step = self._shifted(fields, start, stop, step)
+            symbol = loop_symbol(name, start, stop, step)
+            high = bounds(count)[1]
+            if high is not None and high < 1:
+                self._blocks(fields.get("count") or fields, count)
+        blocks = Sym("num_blocks()", "blocks", 1, high)
+        reading.exprs.blocks.append(blocks)
+        body = self._inside(symbol, fields, item, (0, (symbol.high or 0) + 1, 1) if isinstance(count, int) else None)
+        reading.exprs.blocks.pop()
+        order = getattr(item.model, "order", None)
+        return Grid(
+            kind="spmd" if item.keyword == "spmd" else "parallel",
+            index=symbol,
+            count=count,
+            blocks_symbol=blocks,
+            body=body,
+            loc=self._loc(item),
+            start=start,
+            step=step,
+            order=order,
+        )
+
+    def _order(self, order: str | None, fields: MappingNode) -> None:
+        """Refuse an order of the chunks that is not there yet."""
+        node = fields.get("order")
+        if node is not None and order not in (None, "row"):
+            self.reading.fail(
+                NOT_YET,
+                node,
+                f"`order: {order.partition(':')[0]}` is not there yet: chunks are walked row by row",
+                label="not yet",
+                helps=["leave `order` out, or write `order: row`"],
+            )
+
+    def _blocks(self, node: Node, count: Index) -> Index:
+        """A number of blocks that a launch can have."""
+        low, high = bounds(count)
+        if (high is not None and high < 1) or (low is not None and low > MOST_BLOCKS):
+            self.reading.fail(
+                OUT_OF_RANGE,
+                node,
+                f"a launch has 1 to {MOST_BLOCKS} blocks, found `{index_text(count)}`",
+                label="no number of blocks",
+                helps=["write a number from 1 on, or `auto` for as many as the platform has cores"],
+            )
+        return count
+
+    def _shifted(self, fields: MappingNode, start: Index, stop: Index, step: Index) -> tuple[Index, Index, Index]:
+        """`start` and `step` of a dump, which go with `count`."""
+        first, distance = fields.get("start"), fields.get("step")
+        if first is not None:
+            start = self.reading.index(first)
+        if distance is not None:
+            step = self.reading.index(distance)
+        if first is None and distance is None:
+            return start, stop, step
+        return start, add(start, mul(stop, step)), step
+
+    def _index_name(self, fields: MappingNode) -> tuple[str, Node]:
+        node = fields.get("index")
+        assert node is not None
+        if isinstance(node, SequenceNode):
+            if len(node.items) == 1:
+                return self.reading.text(node.items[0]), node.items[0]
+            self.reading.fail(
+                NOT_YET,
+                node,
+                "several indices of one `parallel` are not there yet",
+                label="several names",
+                helps=["use one index and split it: `m = i // N`, `n = i % N`"],
+            )
+        return self.reading.text(node), node
+
+    def _inside(
+        self, symbol: Sym, fields: MappingNode, item: Statement, span: tuple[Index, Index, Index] | None
+    ) -> tuple[Control, ...]:
+        scope = self.reading.scope
+        mark = scope.mark()
+        scope.declare(Name(symbol.name, "index", self._index_name(fields)[1], sym=symbol))
+        with self.reading.walking(symbol, *(span or ())):
+            body = self.block(item.body)
+        scope.close(mark)
+        return body
+
+    def branch(self, item: Statement) -> Branch:
+        """A branch on the host."""
+        condition = self.reading.condition(item.value)
+        with self.reading.deciding():
+            then, other = self.block(item.then), self.block(item.orelse)
+        return Branch(condition=condition, then=then, other=other, loc=self._loc(item))
+
+
+def _trips(reading: Reading, fields: MappingNode, start: Index, stop: Index, step: Index) -> Index:
+    """How many indices a range has."""
+    node = fields.get("range")
+    if not isinstance(step, int):
+        reading.fail(NOT_YET, node if node is not None else fields, "a run-time step of `parallel` is not there yet")
+    trips = ceil_div(sub(stop, start), step)
+    return max(trips, 0) if isinstance(trips, int) else trips

@@ -1,0 +1,58 @@
+"""What a pass is, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from enum import Enum
+from typing import Protocol
+
+from pypto_spec.diagnostics.model import Sink
+from pypto_spec.ir.nodes import Program
+from pypto_spec.records import dataclass
+from pypto_spec.targets.model import Target
+
+
+class Property(Enum):
+    """What holds of a program between passes; the verifier has one check for each. PyPTO's names where it has them."""
+
+    SSA_FORM = "SSAForm"
+    SPLIT_INCORE_ORCH = "SplitIncoreOrch"
+    INCORE_TILE_OPS = "IncoreTileOps"
+    TILE_OPS_2D = "TileOps2D"
+    TILE_MEMORY_INFERRED = "TileMemoryInferred"
+    LAYOUTS_RESOLVED = "LayoutsResolved"
+    HAS_MEM_REFS = "HasMemRefs"
+    ALLOCATED_MEMORY_ADDR = "AllocatedMemoryAddr"
+    HAS_INSTRUCTIONS = "HasInstructions"
+    SYNCHRONISED = "Synchronised"
+
+
+class Replan(Protocol):
+    """Plans a changed program again, so that advice is printed only when it was seen to fit.
+
+    `constants` are the new values of the spec's constants; the answer is the diagnostics' codes of the new plan.
+    """
+
+    def __call__(self, constants: dict[str, int]) -> frozenset[str]: ...
+
+
+@dataclass(slots=True)
+class Context:
+    """What a pass may ask for besides the program: the target's facts, where findings go, and planning again."""
+
+    target: Target
+    sink: Sink
+    replan: Replan | None = None
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass: a pure function from program to program, with the properties it needs and those it establishes."""
+
+    name: str
+    run: Callable[[Program, Context], Program]
+    requires: frozenset[Property] = frozenset()
+    produces: frozenset[Property] = frozenset()
+    doc: str = ""

@@ -1,0 +1,1 @@
+"""How ChunkTensorOps works: what belongs together, in which rounds it can be computed, and writing the loops."""

@@ -1,0 +1,173 @@
+"""OutlineIncoreScopes: every region becomes a kernel with a name and a core, and every launch one `spmd`.
+
+It decides the kernel's C++ name (unique in the program), the core where the author left it out, and how the indices of
+a `parallel` are shared out: as many blocks as there are indices, at most as many as the platform has cores, and block b
+takes the indices b, b + blocks, b + 2 * blocks, ... A grid around several regions becomes one launch for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from pypto_spec.diagnostics.model import CompileError, Label, diagnose
+from pypto_spec.diagnostics.rules.cores import NESTED_LAUNCH
+from pypto_spec.diagnostics.rules.target import NOT_YET
+from pypto_spec.diagnostics.span import Loc
+from pypto_spec.ir.arguments import kernel_name
+from pypto_spec.ir.expr import Sym, add, bounds, minimum, mul, sym
+from pypto_spec.ir.nodes import Branch, Control, For, Grid, Loop, Program, Region
+from pypto_spec.ir.rewrite import Rewriter, Substitution, definitions, ops, regions, statements
+from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.naming import split
+
+_CUBE_PIPES = frozenset({"m", "mte1", "fix"})
+_WORDS = {Grid: "grid", Loop: "for", Branch: "if"}
+
+
+class _Outliner(Rewriter):
+    def __init__(self, program: Program, context: Context) -> None:
+        super().__init__()
+        self.cores = context.target.vector_cores
+        self.name = program.name
+        self.kernels = {r.kernel for r in regions(program.body) if r.kernel is not None}
+        self.taken = set(_names(program))
+        self.grid: Grid | None = None
+
+    # Launches
+
+    def control(self, node: Control) -> Sequence[Control]:
+        grid = self.grid
+        if grid is not None and not isinstance(node, Region):
+            word = node.kind if isinstance(node, Grid) else _WORDS[type(node)]
+            raise _nested(
+                node.loc,
+                f"a `{word}` stands inside the `{grid.kind}` over `{grid.index.name}`, which is one launch",
+                grid,
+                f"put the `{grid.kind}` inside it, or move the `{word}` into the region",
+            )
+        if not isinstance(node, Grid):
+            return super().control(node)
+        self.grid = node
+        made = self.launches(node)
+        self.grid = None
+        return made
+
+    def launches(self, grid: Grid) -> Sequence[Control]:
+        """One `spmd` for each region of a grid."""
+        made: list[Grid] = []
+        for node in self.controls(grid.body):
+            assert isinstance(node, Region)
+            if node.blocks is not None:
+                raise _nested(
+                    node.loc,
+                    f"region `{node.name}` asks for blocks of its own inside a `{grid.kind}`, which is one launch",
+                    grid,
+                    "leave `blocks` out of the region, or take the region out of the grid",
+                )
+            made.append(self.share(grid, node) if grid.kind == "parallel" else _around(grid, node))
+        return made
+
+    def share(self, grid: Grid, region: Region) -> Grid:
+        """A `parallel` around one region as blocks that each walk their share of the indices."""
+        order = region.order or grid.order
+        if order not in (None, "row"):
+            raise _not_yet(region.loc, f"`order: {order}`", "leave `order` out, or write `order: row`")
+        assert not isinstance(grid.count, str)
+        blocks = minimum(grid.count, self.cores)
+        high = bounds(grid.count)[1]
+        if high is not None and high <= self.cores and grid.start == 0 and grid.step == 1:
+            block, loop = Sym(grid.index.name, "block", 0, high - 1), None
+        else:
+            block = Sym(self.fresh(f"{grid.index.name}_block"), "block", 0, self.cores - 1)
+            loop = For(
+                index=grid.index,
+                start=add(grid.start, mul(sym(block), grid.step)),
+                stop=add(grid.start, mul(grid.count, grid.step)),
+                step=mul(sym(grid.blocks_symbol), grid.step),
+                body=region.body,
+                loc=grid.loc,
+            )
+        body = (loop,) if loop is not None else Substitution({grid.index: sym(block)}).block(region.body)
+        return replace(
+            grid, kind="spmd", index=block, count=blocks, start=0, step=1, order=None,
+            body=(replace(region, body=body, order=None),),
+        )  # fmt: skip
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing in the program has."""
+        made, number = name, 1
+        while made in self.taken:
+            number += 1
+            made = f"{name}{number}"
+        self.taken.add(made)
+        return made
+
+    # Kernels
+
+    def region(self, region: Region) -> Region:
+        core = region.core or _core(region)
+        if core == "aic":
+            raise _not_yet(region.loc, f"`{region.name}` runs on the cube core, which", "keep to vector statements")
+        kernel = region.kernel
+        if kernel is None:
+            first = kernel_name(self.name, region.name)
+            kernel, number = first, 1
+            while kernel in self.kernels:
+                number += 1
+                kernel = f"{first}_{number}"
+            self.kernels.add(kernel)
+        return region if (core, kernel) == (region.core, region.kernel) else replace(region, core=core, kernel=kernel)
+
+
+def _around(grid: Grid, region: Region) -> Grid:
+    return grid if len(grid.body) == 1 and grid.body[0] is region else replace(grid, body=(region,))
+
+
+def _core(region: Region) -> Literal["aiv", "aic"]:
+    return "aic" if any(op.defn.pipe in _CUBE_PIPES for op in ops(region.body)) else "aiv"
+
+
+def _names(program: Program) -> Iterator[str]:
+    """Names that a new index must not have."""
+    yield from (v.name for v in (*program.tensors, *program.scalars))
+    yield from (d.name for d in program.dims)
+    yield from (b.name for b in program.buffers)
+    for region in regions(program.body):
+        yield from (split(v.name)[0] for v in definitions(region.body))
+        yield from (s.index.name for s in statements(region.body) if isinstance(s, For))
+    stack: list[Control] = list(program.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Loop | Grid):
+            yield node.index.name
+            stack.extend(node.body)
+        elif isinstance(node, Branch):
+            stack.extend((*node.then, *node.other))
+
+
+def _nested(loc: Loc, message: str, grid: Grid, way_out: str) -> CompileError:
+    secondary = [Label(grid.loc.span, f"this `{grid.kind}` is the launch")]
+    found = diagnose(
+        NESTED_LAUNCH, loc.span, message, label="cannot stand inside a launch", secondary=secondary, helps=[way_out]
+    )
+    return CompileError([found])
+
+
+def _not_yet(loc: Loc, what: str, way_out: str) -> CompileError:
+    return CompileError([diagnose(NOT_YET, loc.span, f"{what} is not there yet", helps=[way_out])])
+
+
+def run(program: Program, context: Context) -> Program:
+    """Name the kernels and make one launch of every region."""
+    return _Outliner(program, context).program(program)
+
+
+OUTLINE_INCORE_SCOPES = Pass(
+    name="OutlineIncoreScopes",
+    run=run,
+    requires=frozenset({Property.SSA_FORM}),
+    produces=frozenset({Property.SPLIT_INCORE_ORCH}),
+    doc=__doc__,
+)

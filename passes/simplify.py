@@ -1,0 +1,262 @@
+"""Simplify: what is known at compile time disappears before anything is decided about it.
+
+It decides conditions whose bounds leave one answer, removes loops that never run, puts the body of a loop that runs
+once in its place, drops what is exactly the identity (a reshape to the same shape, `* 1`, `/ 1`, `- 0`, and `+ 0` of
+integers) and removes values that nothing uses, with one warning for each. A `pipeline` becomes a `for`: replication is
+not there yet. All other statements stay as the author wrote them, and a program with `sync: manual` stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import copysign
+
+from pypto_spec.diagnostics.rules.names import UNUSED_VALUE
+from pypto_spec.ir.expr import Index, bounds, sub
+from pypto_spec.ir.nodes import Branch as ControlBranch
+from pypto_spec.ir.nodes import Carry, Condition, Control, For, If, Loop, Op, Program, Region, Stmt, Value
+from pypto_spec.ir.rewrite import Rewriter, Substitution, ops, regions, statements
+from pypto_spec.ir.types import ArrayType, TileType
+from pypto_spec.ir.verifier import same_type
+from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.naming import split
+from pypto_spec.passes.pads import check_pads
+
+_IDENTITY = {"muls": 1, "divs": 1, "subs": 0, "adds": 0}
+
+
+def decide(condition: Condition) -> bool | None:
+    """What a condition comes to, where bounds leave one answer."""
+    left, right = condition.left, condition.right
+    if isinstance(left, Condition):
+        a = decide(left)
+        if condition.op == "not":
+            return None if a is None else not a
+        b = decide(right) if isinstance(right, Condition) else None
+        decisive = condition.op == "or"
+        if a is decisive or b is decisive:
+            return decisive
+        return None if a is None or b is None else not decisive
+    assert not isinstance(right, Condition) and right is not None
+    return _compare(condition.op, sub(left, right))
+
+
+def _compare(op: str, difference: Index) -> bool | None:
+    low, high = bounds(difference)
+    if op in (">", "<="):
+        above = True if low is not None and low > 0 else False if high is not None and high <= 0 else None
+        return above if op == ">" or above is None else not above
+    if op in ("<", ">="):
+        below = True if high is not None and high < 0 else False if low is not None and low >= 0 else None
+        return below if op == "<" or below is None else not below
+    apart = (low is not None and low > 0) or (high is not None and high < 0)
+    equal = True if low == 0 == high else False if apart else None
+    return equal if op == "==" or equal is None else not equal
+
+
+def trips(start: Index, stop: Index, step: Index) -> int | None:
+    """How often a loop runs, where that is 0, 1 or known exactly; None otherwise."""
+    span = sub(stop, start)
+    if isinstance(span, int) and isinstance(step, int):
+        return max(0, -(-span // step))
+    low, high = bounds(span)
+    if high is not None and high <= 0:
+        return 0
+    least = bounds(step)[0]
+    if low is not None and low >= 1 and high is not None and least is not None and high <= least:
+        return 1
+    return None
+
+
+def _same_place(x: Value, result: Value) -> bool:
+    """Whether a result may be its operand: they have one type, and nobody placed the result."""
+    return result.buffer is None and same_type(x.type, result.type)
+
+
+class _Folder(Rewriter):
+    """Conditions, trip counts and identities."""
+
+    def control(self, node: Control) -> Sequence[Control]:
+        if isinstance(node, ControlBranch):
+            answer = decide(node.condition)
+            if answer is not None:
+                return self.controls(node.then if answer else node.other)
+        elif isinstance(node, Loop) and trips(node.start, node.stop, node.step) == 0:
+            return ()
+        return super().control(node)
+
+    def op(self, op: Op) -> Sequence[Stmt]:
+        if op.name == "reshape" and _same_place(op.operands["x"], op.result):
+            self.bind(op.result, op.operands["x"])
+            return ()
+        neutral = _IDENTITY.get(op.name)
+        if neutral is None or "scalar" not in op.attrs:
+            return (op,)
+        number, x, result = op.attrs["scalar"], op.operands["x"], op.result
+        if isinstance(number, bool) or not isinstance(number, int | float) or number != neutral:
+            return (op,)
+        exact = isinstance(x.type, TileType | ArrayType)
+        if isinstance(x.type, TileType | ArrayType) and x.type.dtype.is_float and neutral == 0:
+            exact = (copysign(1, number) > 0) == (op.name == "subs")  # -0 + 0 is 0, and -0 + -0 is -0
+        if not exact or not _same_place(x, result):
+            return (op,)
+        self.bind(result, x)
+        return ()
+
+    def branch(self, branch: If) -> Sequence[Stmt]:
+        answer = decide(branch.condition)
+        if answer is None:
+            return super().branch(branch)
+        body = self.block(branch.then if answer else branch.other)
+        for phi in branch.phis:
+            self.bind(phi.result, self.use(phi.then if answer else phi.other))
+        return body
+
+    def loop(self, loop: For) -> Sequence[Stmt]:
+        count = trips(loop.start, loop.stop, loop.step)
+        if count == 0:
+            for carry in loop.carries:
+                self.bind(carry.result, self.use(carry.init))
+            return ()
+        if count == 1:
+            return self.once(loop)
+        if loop.kind == "pipeline":
+            loop = replace(loop, kind="for", stages=1)
+        constant = [c for c in loop.carries if c.yielded is c.arg]
+        if constant:
+            for carry in constant:
+                self.bind(carry.arg, self.use(carry.init))
+                self.bind(carry.result, self.use(carry.init))
+            loop = replace(loop, carries=tuple(c for c in loop.carries if c.yielded is not c.arg))
+        return super().loop(loop)
+
+    def once(self, loop: For) -> Sequence[Stmt]:
+        """The body of a loop that runs once, in place of the loop."""
+        fixed = Substitution({loop.index: loop.start})
+        for carry in loop.carries:
+            self.bind(carry.arg, self.use(carry.init))
+        body = self.block(fixed.block(loop.body))
+        for carry in loop.carries:
+            self.bind(carry.result, self.use(fixed.use(carry.yielded)))
+        return body
+
+
+class _Sweeper(Rewriter):
+    """Removes what nothing uses from one region."""
+
+    def __init__(self, live: set[Value]) -> None:
+        super().__init__()
+        self.live = live
+
+    def op(self, op: Op) -> Sequence[Stmt]:
+        return () if is_dead(op, self.live) else (op,)
+
+    def loop(self, loop: For) -> Sequence[Stmt]:
+        kept = tuple(c for c in loop.carries if c.arg in self.live or c.result in self.live)
+        if len(kept) < len(loop.carries):
+            loop = replace(loop, carries=kept)
+        (made,) = super().loop(loop)
+        return () if isinstance(made, For) and not made.body and not made.carries else (made,)
+
+    def branch(self, branch: If) -> Sequence[Stmt]:
+        kept = tuple(p for p in branch.phis if p.result in self.live)
+        if len(kept) < len(branch.phis):
+            branch = replace(branch, phis=kept)
+        (made,) = super().branch(branch)
+        return () if isinstance(made, If) and not made.then and not made.other and not made.phis else (made,)
+
+
+def is_dead(op: Op, live: set[Value]) -> bool:
+    """Whether an op has no effect and none of its results is used."""
+    return op.defn.effects != "writes_gm" and not any(r in live for r in op.results)
+
+
+def live_values(body: Sequence[Stmt]) -> set[Value]:
+    """The values of a region that reach GM."""
+    sources: dict[Value, Iterator[Value] | Sequence[Value]] = {}
+    work: list[Value] = []
+    for node in statements(body):
+        if isinstance(node, Op):
+            if node.defn.effects == "writes_gm":
+                work.extend(node.operands.values())
+            for result in node.results:
+                sources[result] = tuple(node.operands.values())
+        elif isinstance(node, For):
+            for carry in node.carries:
+                sources[carry.arg] = sources[carry.result] = (carry.init, carry.yielded)
+        elif isinstance(node, If):
+            for phi in node.phis:
+                sources[phi.result] = (phi.then, phi.other)
+    live: set[Value] = set()
+    while work:
+        value = work.pop()
+        if value not in live:
+            live.add(value)
+            work.extend(sources.get(value, ()))
+    return live
+
+
+def _warn(region: Region, live: set[Value], context: Context) -> None:
+    """One warning for each dead value that no op reads and no loop starts from (what only feeds it goes with it)."""
+    read = {v for op in ops(region.body) for v in op.operands.values()}
+    read.update(c.init for node in statements(region.body) if isinstance(node, For) for c in node.carries)
+    seen: set[tuple[str, tuple[int, int]]] = set()
+    for op in ops(region.body):
+        if not is_dead(op, live) or any(r in read for r in op.results):
+            continue
+        name = split(op.results[0].name)[0] if op.results else op.name
+        key = name, op.loc.span.start
+        if key in seen:
+            continue
+        seen.add(key)
+        context.sink.report(
+            UNUSED_VALUE,
+            op.loc.span,
+            f"`{name}` is {'loaded' if op.defn.effects == 'reads_gm' else 'computed'} and never used",
+            label="nothing uses this; it is left out of the kernel",
+            helps=[f"store `{name}` to a tensor, or remove the statement"],
+            allow=op.allow | region.allow,
+        )
+
+
+class _Cleaner(Rewriter):
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self.context = context
+
+    def region(self, region: Region) -> Region:
+        live = live_values(region.body)
+        if all(_needed(node, live) for node in statements(region.body)):
+            return region
+        _warn(region, live, self.context)
+        return replace(region, body=_Sweeper(live).block(region.body))
+
+
+def _needed(node: Stmt, live: set[Value]) -> bool:
+    if isinstance(node, Op):
+        return not is_dead(node, live)
+    if isinstance(node, For):
+        return bool(node.body or node.carries) and all(_used(c, live) for c in node.carries)
+    return not isinstance(node, If) or (bool(node.then or node.other) and all(p.result in live for p in node.phis))
+
+
+def _used(carry: Carry, live: set[Value]) -> bool:
+    return carry.arg in live or carry.result in live
+
+
+def run(program: Program, context: Context) -> Program:
+    """Fold, then remove what is dead."""
+    if program.target.sync == "manual":
+        return program
+    for region in regions(program.body):
+        check_pads(region)
+    return _Cleaner(context).program(_Folder().program(program))
+
+
+SIMPLIFY = Pass(
+    name="Simplify",
+    run=run,
+    requires=frozenset({Property.SSA_FORM}),
+    doc=__doc__,
+)

@@ -1,0 +1,297 @@
+"""Event ids for the flags of a region.
+
+A flag is one bit per (source pipe, target pipe, id). Whenever it is set, the source pipe must be known to be past the
+wait for the time before, or the bit could be set twice. Two flags may share an id if their times do not overlap and
+this holds from each to the other, from one round of a loop to the next as well.
+
+Where it does not hold there are four ways out: a flag that a loop carries is set first before an outer loop (`home`),
+so that it is not set anew in each of its rounds; a flag the other way says that the wait is over (`guards`); one flag
+does the work of two (the earlier wait then waits for the later set); and `barrier: all` takes the place of the flag.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from pypto_spec.ir.nodes import For, If, Stmt
+from pypto_spec.passes.sync.analysis import Analysis
+from pypto_spec.passes.sync.model import ALL, Anchor, Edge, Fence, Row
+
+PINS = 3
+"""How often a region is run again for the sake of the guards inside its loops."""
+
+Kind = tuple[int, int]
+When = tuple[int, int]
+"""A moment of the abstract run, and the place among the flags that stand together."""
+
+
+@dataclass(slots=True)
+class _Id:
+    """What holds one event id so far: the flag that had it last, the first one inside each loop, and guards."""
+
+    latest: Edge | None = None
+    firsts: dict[For, Edge] = field(default_factory=dict)
+
+
+class Flags:
+    """Gives every edge of an analysis its event id.
+
+    `edges` are all flags afterwards. `again` is set where a carried flag was given another home, or `barrier: all` took
+    the place of a flag, or a guard was added inside a loop: then the analysis has to be run again first.
+    """
+
+    def __init__(self, analysis: Analysis, ids: int) -> None:
+        self.analysis = analysis
+        self.ids = ids
+        self.order = analysis.order
+        self.ends: dict[Stmt, int] = {}
+        self.loops: dict[Stmt, tuple[For, ...]] = {}
+        self.blocks: dict[Stmt, tuple[int, int]] = {}
+        self.holders: dict[tuple[int, int], Stmt] = {}
+        self.again = False
+        self._shape(analysis.body, (), (0, 0))
+        self.kinds: dict[Kind, list[Edge]] = {}
+        for edge in (*analysis.edges.values(), *analysis.carried.values(), *analysis.guards):
+            self.kinds.setdefault((edge.source, edge.target), []).append(edge)
+        self._homes()
+        waiting = [] if self.again else sorted(self.kinds)
+        while waiting:
+            for changed in sorted(self._allocate(waiting.pop(0))):
+                if changed not in waiting:
+                    waiting.append(changed)
+        if not self.again:
+            self._pin()
+
+    @property
+    def edges(self) -> list[Edge]:
+        """All flags, each with its id."""
+        return [edge for kind in sorted(self.kinds) for edge in self.kinds[kind]]
+
+    # -- places ---------------------------------------------------------------------------------------------------
+
+    def _shape(self, body: tuple[Stmt, ...], loops: tuple[For, ...], block: tuple[int, int]) -> int:
+        """For each statement: the number of the last one inside it, the loops around it, and its block."""
+        last = -1
+        for stmt in body:
+            self.loops[stmt] = loops
+            self.blocks[stmt] = block
+            last = self.order[stmt]
+            if isinstance(stmt, For):
+                self.holders[id(stmt), 0] = stmt
+                last = max(last, self._shape(stmt.body, (*loops, stmt), (id(stmt), 0)))
+            elif isinstance(stmt, If):
+                self.holders[id(stmt), 0] = self.holders[id(stmt), 1] = stmt
+                last = max(last, self._shape(stmt.then, loops, (id(stmt), 0)))
+                last = max(last, self._shape(stmt.other, loops, (id(stmt), 1)))
+            self.ends[stmt] = last
+        return last
+
+    def _position(self, anchor: Anchor) -> int:
+        """A number that grows along the program; behind the last statement of a loop comes what is behind the loop."""
+        size, order = len(self.order) + 1, self.order[anchor.stmt]
+        return (self.ends[anchor.stmt] + 1) * size - 1 - order if anchor.after else order * size
+
+    def _interval(self, edge: Edge) -> tuple[int, int]:
+        """First set and last wait of a flag in statement order."""
+        if edge.home is not None:
+            return self._position(Anchor(edge.home, False)), self._position(Anchor(edge.home, True))
+        return self._position(edge.set_at), self._position(edge.wait_at)
+
+    def _around(self, edge: Edge) -> tuple[For, ...]:
+        return self.loops[edge.home if edge.home is not None else edge.set_at.stmt]
+
+    # -- what is known --------------------------------------------------------------------------------------------
+
+    def _sets(self, edge: Edge) -> list[tuple[When, Row]]:
+        """Every set of a flag in the abstract run, and what its pipe knew."""
+        visits, stmt, pipe = self.analysis.visits, edge.set_at.stmt, edge.source
+        found = [((v.left, 2), (v.known_ready if edge.guards is None else v.known_after)[pipe]) for v in visits[stmt]]
+        if edge.home is not None:
+            found += [((v.entered, 1), v.known_before[pipe]) for v in visits[edge.home]]
+        return sorted(found)
+
+    def _waits(self, edge: Edge) -> list[tuple[When, int]]:
+        """Every wait for a flag in the abstract run, and the time up to which it was not over."""
+        visits = self.analysis.visits[edge.wait_at.stmt]
+        if edge.wait_at.after:
+            found = [((v.left, 1), v.after) for v in visits]
+        else:
+            found = [((v.entered, 0), v.before) for v in visits]
+        if edge.home is not None:
+            found += [((v.left, 0), v.after) for v in self.analysis.visits[edge.home]]
+        return sorted(found)
+
+    def _knows(self, first: Edge, second: Edge) -> bool:
+        """Whether at each set of `second` its pipe is known to be past the last wait for `first` before it."""
+        if first.guards is not None:
+            if first is second:
+                return True  # what it guards stands between its wait and its next set
+            if not self._around(first) and first.home is None:
+                # Its wait comes before a set that the target of `second` has waited for.
+                return self._interval(first.guards)[1] <= self._interval(second)[0]
+        waits = self._waits(first)
+        at = 0
+        for when, row in self._sets(second):
+            while at < len(waits) and waits[at][0] < when:
+                at += 1
+            if at and row[second.target] <= waits[at - 1][1]:
+                return False
+        return True
+
+    def _homes(self) -> None:
+        """Give a carried flag that would be raised anew too early in each round of an outer loop a home further out."""
+        for key, edge in self.analysis.carried.items():
+            assert edge.home is not None
+            around = self.loops[edge.home]
+            visits = self.analysis.visits[edge.home]
+            if around and any(
+                later.known_before[edge.source][edge.target] <= former.after for former, later in pairwise(visits)
+            ):
+                self.analysis.home_of[key] = around[-1]
+                self.again = True
+
+    # -- allocation -----------------------------------------------------------------------------------------------
+
+    def _allocate(self, kind: Kind) -> set[Kind]:
+        """Give ids to the flags of one kind; the kinds that got new flags by it."""
+        touched: set[Kind] = set()
+        guarded = {e.guards for edges in self.kinds.values() for e in edges if e.guards is not None}
+        edges = sorted(self.kinds[kind], key=lambda e: (self._interval(e)[0], e.home is None, self._interval(e)[1]))
+        pools = [_Id() for _ in range(self.ids)]
+        kept: list[Edge] = []
+        pending: list[Edge] = []
+        for edge in edges:
+            start = self._interval(edge)[0]
+            pending = [p for p in pending if self._interval(p)[1] > start]
+            number = self._free(edge, pools)
+            if number is None and self._merge(edge, pending):
+                continue
+            if number is None and not self._around(edge):
+                number = self._oldest(edge, pools)
+                if number is not None and edge.guards is None:
+                    latest = pools[number].latest
+                    assert latest is not None
+                    touched.add(self._guard(latest, edge))
+            if number is None:
+                self._give_up(edge)
+                continue
+            if edge not in guarded and edge.guards is None and not self._knows(edge, edge):
+                touched.add(self._guard_itself(edge))
+            edge.id = number
+            pools[number].latest = edge
+            for loop in self._around(edge):
+                pools[number].firsts.setdefault(loop, edge)
+            kept.append(edge)
+            pending.append(edge)
+        self.kinds[kind] = kept
+        return touched
+
+    def _give_up(self, edge: Edge) -> None:
+        """Let `barrier: all` do what there is no id for; for a guard, do what it guards."""
+        real = edge.guards if edge.guards is not None else edge
+        stmt = real.wait_at.stmt
+        wall = self.analysis.walls.setdefault(stmt, Fence(ALL, stmt, 0))
+        wall.pairs = list(dict.fromkeys((*wall.pairs, *real.pairs)))
+        self.analysis.pinned = [e for e in self.analysis.pinned if e is not real and e.guards is not real]
+        self.again = True
+        for kind, edges in self.kinds.items():
+            if real in edges:
+                self.kinds[kind] = [e for e in edges if e is not real]
+            self.kinds[kind] = [e for e in self.kinds[kind] if e.guards is not real]
+
+    def _free(self, edge: Edge, pools: list[_Id]) -> int | None:
+        """The lowest id this flag may use without further ado."""
+        start = self._interval(edge)[0]
+        for number, pool in enumerate(pools):
+            latest = pool.latest
+            if latest is None:
+                return number
+            if self._interval(latest)[1] > start or not self._knows(latest, edge):
+                continue
+            shared = [pool.firsts[loop] for loop in self._around(edge) if loop in pool.firsts]
+            if shared and (edge.guards is not None or any(e.guards is not None for e in (latest, *shared))):
+                continue
+            if all(self._knows(edge, first) for first in shared):
+                return number
+        return None
+
+    def _oldest(self, edge: Edge, pools: list[_Id]) -> int | None:
+        """The id whose last wait is over for the longest time, if one is over at all when this flag is set."""
+        start = self._interval(edge)[0]
+        over = [(self._interval(p.latest)[1], n) for n, p in enumerate(pools) if p.latest is not None]
+        end, number = min(over)
+        return number if end <= start else None
+
+    def _merge(self, edge: Edge, pending: list[Edge]) -> bool:
+        """Let a pending flag of the same block do this one's work as well."""
+        if edge.guards is not None or edge in self.analysis.pinned:
+            return False
+        for other in reversed(pending):
+            if other.guards is not None or other.loop is not edge.loop or other.home is not edge.home:
+                continue
+            if self.blocks[other.set_at.stmt] != self.blocks[edge.set_at.stmt]:
+                continue
+            first, second = sorted((other, edge), key=lambda e: self._position(e.wait_at))
+            late = max((other.set_at, edge.set_at), key=self._position)
+            if other.loop is None and self._position(late) > self._position(first.wait_at):
+                continue
+            other.pairs = list(dict.fromkeys((*first.pairs, *second.pairs)))
+            other.set_at, other.wait_at = late, first.wait_at
+            return True
+        return False
+
+    # -- guards ---------------------------------------------------------------------------------------------------
+
+    def _pin(self) -> None:
+        """Let the next run know of the guards inside loops: what they order needs nothing else."""
+        pinned = self.analysis.pinned
+        fresh = [g for g in self.edges if g.guards is not None and g.inner and g not in pinned]
+        if fresh and self.analysis.pins < PINS:
+            self.analysis.pins += 1
+            pinned += [e for g in fresh if g.guards is not None for e in (g.guards, g)]
+            self.again = True
+
+    def _guard_itself(self, edge: Edge) -> Kind:
+        """Make each set of a flag inside a loop come after its own last wait."""
+        # A carried flag is waited for and then set in each round. Another is set and then waited for, and that wait is
+        # news to the next round, wherever in the loop that is.
+        loop = None if edge.loop is not None else self.loops[edge.set_at.stmt][-1]
+        sets, waits = Anchor(edge.wait_at.stmt, True), Anchor(edge.set_at.stmt, True)
+        return self._add_guard(edge, edge, sets, waits, loop, inner=True)
+
+    def _guard(self, first: Edge, second: Edge) -> Kind:
+        """Make the set of `second` come after the wait of `first`; neither is inside a loop."""
+        before: Stmt = first.home if first.home is not None else first.wait_at.stmt
+        behind: Stmt = second.home if second.home is not None else second.set_at.stmt
+        block = self._common(before, behind)
+        left, right = self._holder(before, block), self._holder(behind, block)
+        after = second.home is None and right is behind
+        return self._add_guard(first, second, Anchor(left, True), Anchor(right, after), None)
+
+    def _add_guard(
+        self, first: Edge, second: Edge, set_at: Anchor, wait_at: Anchor, loop: For | None, inner: bool = False
+    ) -> Kind:
+        home = self.loops[loop][0] if loop is not None and self.loops[loop] else loop
+        guard = Edge(first.target, first.source, set_at, wait_at, loop, home, guards=second, inner=inner)
+        guard.pairs = list(first.pairs)
+        self.kinds.setdefault((guard.source, guard.target), []).append(guard)
+        return guard.source, guard.target
+
+    def _holder(self, stmt: Stmt, block: tuple[int, int]) -> Stmt:
+        """The statement of that block that holds `stmt`."""
+        while self.blocks[stmt] != block:
+            stmt = self.holders[self.blocks[stmt]]
+        return stmt
+
+    def _chain(self, stmt: Stmt) -> list[tuple[int, int]]:
+        """The blocks around a statement, innermost first."""
+        found = [self.blocks[stmt]]
+        while found[-1] != (0, 0):
+            found.append(self.blocks[self.holders[found[-1]]])
+        return found
+
+    def _common(self, first: Stmt, second: Stmt) -> tuple[int, int]:
+        """The innermost block that holds both."""
+        around = set(self._chain(second))
+        return next(block for block in self._chain(first) if block in around)

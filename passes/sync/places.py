@@ -1,0 +1,101 @@
+"""Where the statements of a region stand, and what the instructions of an op do at their final addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pypto_spec.ir.access import Access, accesses
+from pypto_spec.ir.dtype import DType
+from pypto_spec.ir.expr import bounds, sub
+from pypto_spec.ir.instr import Ref
+from pypto_spec.ir.nodes import Buffer, For, If, Op, Stmt
+from pypto_spec.ir.recipe import OpRecipe
+from pypto_spec.ir.rewrite import statements
+from pypto_spec.ops.instructions import effects
+from pypto_spec.passes.sync.model import PIPE_INDEX, holder_key
+
+Path = tuple[tuple[tuple[int, int], int, Stmt], ...]
+"""The blocks around a statement, outermost first: each with the number and the statement that lead on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One instruction with its place in the op, its pipe and its accesses."""
+
+    number: int
+    pipe: int
+    accesses: tuple[Access, ...]
+    atomic: bool
+
+
+class Places:
+    """The shape of one region."""
+
+    def __init__(self, body: tuple[Stmt, ...], buffers: Mapping[str, Buffer]) -> None:
+        self.buffers = buffers
+        self.order: dict[Stmt, int] = {s: n for n, s in enumerate(statements(body))}
+        self.paths: dict[Op, Path] = {}
+        self.depths: dict[For, int] = {}
+        self.once: set[For] = set()
+        """Loops that may run once only, and those with such a loop inside: nothing relies on their second round."""
+        self._steps: dict[Op, tuple[Step, ...]] = {}
+        self._block(body, (0, 0), ())
+
+    def _block(self, body: tuple[Stmt, ...], key: tuple[int, int], above: Path) -> None:
+        for number, stmt in enumerate(body):
+            here = (*above, (key, number, stmt))
+            if isinstance(stmt, Op):
+                self.paths[stmt] = here
+            elif isinstance(stmt, For):
+                self.depths[stmt] = len(here)
+                if least_trips(stmt) < 2:
+                    self.once.update(s for _, _, s in here if isinstance(s, For))
+                self._block(stmt.body, holder_key(stmt, 0), here)
+            elif isinstance(stmt, If):
+                self._block(stmt.then, holder_key(stmt, 0), here)
+                self._block(stmt.other, holder_key(stmt, 1), here)
+
+    def meet(self, first: Op, second: Op, inside: For | None) -> tuple[Stmt, Stmt]:
+        """The statements of the deepest common block (of the body of `inside`, if carried) that hold the two ops."""
+        a, b = self.paths[first], self.paths[second]
+        if inside is not None:
+            depth = next(n for n, (_, _, stmt) in enumerate(a) if stmt is inside) + 1
+            return a[depth][2], b[depth][2]
+        for (key_a, index_a, stmt_a), (key_b, index_b, stmt_b) in zip(a, b, strict=False):
+            if key_a == key_b and index_a != index_b:
+                return stmt_a, stmt_b
+        raise AssertionError("an op does not order itself")
+
+    def steps(self, op: Op) -> tuple[Step, ...]:
+        """The instructions of an op that touch memory."""
+        found = self._steps.get(op)
+        if found is None:
+            found = self._steps[op] = tuple(self._measure(op))
+        return found
+
+    def _measure(self, op: Op) -> Iterator[Step]:
+        view = OpRecipe(op, "exact")
+
+        def dtype_of(ref: Ref) -> DType:
+            return ref.dtype if ref.dtype is not None else view.value(ref.name).type.dtype
+
+        for number, does in enumerate(effects(op.instrs or (), dtype_of)):
+            if does is not None and does.regions:
+                touched = tuple(accesses(op, does.regions, self.buffers))
+                yield Step(number, PIPE_INDEX[does.pipe], touched, does.atomic)
+
+
+def trips(loop: For) -> int | None:
+    """The trip count where it is known."""
+    if isinstance(loop.start, int) and isinstance(loop.stop, int) and isinstance(loop.step, int) and loop.step > 0:
+        return max(0, -(-(loop.stop - loop.start) // loop.step))
+    return None
+
+
+def least_trips(loop: For) -> int:
+    """How often a loop runs at least."""
+    low, _ = bounds(sub(loop.stop, loop.start))
+    if low is None or low <= 0:
+        return 0
+    return -(-low // loop.step) if isinstance(loop.step, int) and loop.step > 0 else 1

@@ -1,0 +1,300 @@
+"""From the statements of a region to the checker's own model, refusing what no machine would accept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pypto_spec.check.facts import BARRIERS, FLAG_KINDS
+from pypto_spec.check.model import (
+    Await,
+    Block,
+    Choice,
+    Cycle,
+    Effects,
+    Execute,
+    Fence,
+    Flow,
+    Group,
+    Node,
+    Raise,
+    Repeat,
+    Terms,
+    Touch,
+)
+from pypto_spec.check.ranges import shape
+from pypto_spec.check.report import Reporter
+from pypto_spec.ir.dtype import DType
+from pypto_spec.ir.expr import (
+    Expr,
+    Index,
+    Quot,
+    Sym,
+    add,
+    bounds,
+    mul,
+    sub,
+    substitute,
+    sym,
+    symbols,
+    to_text,
+)
+from pypto_spec.ir.instr import Effect, InnerBarrier, Ref
+from pypto_spec.ir.nodes import Barrier, Buffer, BufferRef, For, If, Op, Region, SetFlag, Stmt, Value, WaitFlag
+from pypto_spec.ir.types import TensorType, TileType
+
+MOST_LAGS = 8
+"""Iterations back that are told apart at most; slots and ids with a larger period are treated as overlapping."""
+
+
+class UndecidedError(Exception):
+    """Something about one statement that the checker does not know."""
+
+
+class Builder:
+    """Builds the model of one region."""
+
+    def __init__(self, region: Region, buffers: Sequence[Buffer], event_ids: int, effects: Effects, out: Reporter):
+        self.core = region.core or "aiv"
+        self.event_ids = event_ids
+        self.effects = effects
+        self.out = out
+        self.buffers: Mapping[str, Buffer] = {b.name: b for b in buffers}
+        self.places: dict[BufferRef, tuple[str, Index]] = {}
+        self.pipes: dict[str, int] = {"s": 0}
+        self.owner: list[int] = []
+        self.open: dict[int, int] = {}
+        self.chain: tuple[Cycle, ...] = ()
+        self.renamed: dict[Sym, Index] = {}
+        self.groups: dict[tuple[str, Terms, tuple[Cycle, ...]], Group] = {}
+        self.loops_of: dict[tuple[Terms, tuple[Cycle, ...]], tuple[Cycle, ...]] = {}
+        self.touches: list[Touch] = []
+        self.depth = 0
+        self.lags = 2
+        self.order = 0
+
+    def flow(self, region: Region) -> Flow:
+        """The whole region."""
+        body = self.block(region.body)
+        return Flow(list(self.pipes), body, self.owner, self.touches, self.depth, self.lags)
+
+    def block(self, body: Sequence[Stmt]) -> Block:
+        made = Block()
+        self.open.clear()
+        for node in body:
+            if isinstance(node, Op):
+                self.op(node, made)
+            elif isinstance(node, SetFlag | WaitFlag):
+                self.flag(node, made)
+            elif isinstance(node, Barrier):
+                self.barrier(node.pipe, node, made)
+            elif isinstance(node, For):
+                self.put(made, self.loop(node))
+            else:
+                self.put(made, self.branch(node))
+        self.open.clear()
+        return made
+
+    def put(self, block: Block, node: Node) -> None:
+        block.nodes.append(node)
+        block.quiet.append(node)
+
+    def pipe(self, name: str) -> int:
+        return self.pipes.setdefault(name, len(self.pipes))
+
+    def epoch(self, pipe: int) -> tuple[int, bool]:
+        """The open epoch of a pipe, and whether it was opened just now."""
+        found = self.open.get(pipe)
+        if found is not None:
+            return found, False
+        self.open[pipe] = made = len(self.owner)
+        self.owner.append(pipe)
+        return made, True
+
+    # Loops and branches
+
+    def loop(self, loop: For) -> Repeat:
+        cycle = self.cycle(loop)
+        outer, renamed = self.chain, self.renamed
+        self.chain = (*outer, cycle)
+        if cycle.index is not loop.index:
+            self.renamed = {**renamed, loop.index: sym(cycle.index)}
+        self.depth = max(self.depth, cycle.level)
+        first = len(self.owner)
+        made = Repeat(cycle, self.block(loop.body))
+        cycle.epochs = (1 << len(self.owner)) - (1 << first)
+        self.chain, self.renamed = outer, renamed
+        return made
+
+    def cycle(self, loop: For) -> Cycle:
+        start, stop, step = (substitute(i, self.renamed) for i in (loop.start, loop.stop, loop.step))
+        low, last = bounds(start)[0], bounds(stop)[1]
+        high = None if last is None else last - 1
+        index = loop.index
+        if index.low is not None and (low is None or index.low > low):
+            low = index.low
+        if index.high is not None and (high is None or index.high < high):
+            high = index.high
+        if (low, high) != (index.low, index.high):
+            index = Sym(index.name, index.kind, low, high)
+        free = Sym(f"{index.name}'", index.kind, low, high)
+        shortest, longest = bounds(sub(stop, start))
+        least, most = (1 if shortest is not None and shortest > 0 else 0), None
+        if isinstance(step, int) and step > 0:
+            if shortest is not None:
+                least = max(0, -(-shortest // step))
+            if longest is not None:
+                most = max(0, -(-longest // step))
+        return Cycle(loop, len(self.chain) + 1, index, free, step, least, most)
+
+    def branch(self, branch: If) -> Choice:
+        return Choice(branch, self.block(branch.then), self.block(branch.other))
+
+    # Flags and barriers
+
+    def flag(self, node: SetFlag | WaitFlag, block: Block) -> None:
+        if (node.source, node.target) not in FLAG_KINDS[self.core]:
+            self.out.flag_kind(node, self.core)
+            return
+        if not isinstance(node.id, int):
+            self.out.undecided(
+                node.loc, f"the id {to_text(node.id)} of this flag is not known at compile time",
+                "write the id as a number",
+            )  # fmt: skip
+            return
+        if not 0 <= node.id < self.event_ids:
+            self.out.flag_id(node, self.event_ids)
+            return
+        key = (self.pipe(node.source), self.pipe(node.target), node.id)
+        if isinstance(node, SetFlag):
+            self.put(block, Raise(node, key))
+            self.open.pop(key[0], None)
+        else:
+            epoch, opens = self.epoch(key[1]) if key[1] else (0, False)
+            self.put(block, Await(node, key, epoch, opens))
+
+    def barrier(self, name: str, node: Barrier | Op, block: Block) -> None:
+        if name not in BARRIERS[self.core]:
+            self.out.barrier_kind(node, name, self.core)
+        elif name == "all":
+            self.put(block, Fence(None))
+            self.open.clear()
+        else:
+            pipe = self.pipe(name)
+            self.put(block, Fence(pipe))
+            self.open.pop(pipe, None)
+
+    # Instructions
+
+    def op(self, op: Op, block: Block) -> None:
+        steps = op.instrs
+        if steps is None:
+            self.out.undecided(op.loc, f"the instructions of `{op.name}` are not known", "")
+            return
+        if not steps:
+            return
+        try:
+            found = list(self.effects(steps, lambda ref: _dtype(op, ref)))
+            for step, effect in zip(steps, found, strict=True):
+                if isinstance(step, InnerBarrier):
+                    self.barrier(step.pipe, op, block)
+                elif effect is None:
+                    raise UndecidedError(f"what `{step.call}` reads and writes is not known")
+                else:
+                    self.instruction(op, effect, block)
+        except (UndecidedError, KeyError, ValueError, AssertionError) as error:
+            what = str(error) if isinstance(error, UndecidedError) else f"{type(error).__name__}: {error}"
+            self.out.undecided(op.loc, f"`{op.name}` cannot be checked: {what}", "")
+
+    def instruction(self, op: Op, effect: Effect, block: Block) -> None:
+        pipe = self.pipe(effect.pipe)
+        if not effect.regions and pipe == 0:
+            return
+        epoch, opens = self.epoch(pipe)
+        made = Execute(op, pipe, epoch, opens, self.order, self.chain)
+        self.order += 1
+        for region in effect.regions:
+            form = shape(region.width, region.steps)
+            if form is None:
+                continue
+            space, start = self.locate(op, region.operand)
+            base = add(start, region.base)
+            if isinstance(base, int):
+                group, const = self.group(space, ()), base
+            else:
+                if self.renamed:
+                    base = substitute(base, self.renamed)
+                terms, const = (base.terms, base.const) if isinstance(base, Expr) else ((), base)
+                group = self.group(space, terms)
+            touch = Touch(group, const, form, region.write, effect.atomic and region.write, made)
+            made.touches.append(touch)
+            self.touches.append(touch)
+        block.nodes.append(made)
+        if opens:
+            block.quiet.append(made)
+
+    def group(self, space: str, terms: Terms) -> Group:
+        cycles: tuple[Cycle, ...] = ()
+        if terms and self.chain:
+            known = self.loops_of.get((terms, self.chain))
+            cycles = self.relevant(terms) if known is None else known
+        found = self.groups.get((space, terms, cycles))
+        if found is None:
+            found = self.groups[space, terms, cycles] = Group(space, terms, cycles)
+        return found
+
+    def relevant(self, terms: Terms) -> tuple[Cycle, ...]:
+        """The loops around this place on whose indices an address depends; notes the period of `i % N`."""
+        inside = symbols(Expr(terms, 0))
+        found = tuple(c for c in self.chain if c.index in inside)
+        self.loops_of[terms, self.chain] = found
+        for atom, _ in terms:
+            if isinstance(atom, Quot) and found:
+                self.lags = max(self.lags, min(atom.by, MOST_LAGS))
+        return found
+
+    def locate(self, op: Op, operand: str) -> tuple[str, Index]:
+        """Space and byte address of an operand: a memory by its name, a tensor as `gm NAME`."""
+        if operand.startswith("scratch"):
+            number = int(operand[8:]) if len(operand) > 7 else 0
+            if number >= len(op.scratch):
+                raise UndecidedError(f"`{operand}` has no place")
+            return self.place(op.scratch[number])
+        value = _value(op, operand)
+        if isinstance(value.type, TensorType):
+            return f"gm {value.name}", 0
+        if value.buffer is None:
+            raise UndecidedError(f"`{value.name}` has no buffer")
+        return self.place(value.buffer)
+
+    def place(self, ref: BufferRef) -> tuple[str, Index]:
+        found = self.places.get(ref)
+        if found is None:
+            buffer = self.buffers.get(ref.buffer)
+            if buffer is None or buffer.address is None:
+                raise UndecidedError(f"buffer `{ref.buffer}` has no address")
+            address = add(buffer.address, ref.offset)
+            if ref.slot is not None:
+                if buffer.bytes is None:
+                    raise UndecidedError(f"buffer `{ref.buffer}` has no size")
+                address = add(address, mul(ref.slot, buffer.bytes))
+            found = self.places[ref] = (buffer.memory.value, address)
+        return found
+
+
+def _value(op: Op, operand: str) -> Value:
+    found = op.operands.get(operand)
+    if found is not None:
+        return found
+    binds = [f.name for f in op.defn.fields if f.kind == "bind"]
+    if operand not in binds:
+        raise UndecidedError(f"`{op.name}` has no operand `{operand}`")
+    return op.results[binds.index(operand)]
+
+
+def _dtype(op: Op, ref: Ref) -> DType:
+    if ref.dtype is not None:
+        return ref.dtype
+    kind = _value(op, ref.name).type
+    if not isinstance(kind, TileType | TensorType):
+        raise UndecidedError(f"`{ref.name}` is no tile and no tensor")
+    return kind.dtype

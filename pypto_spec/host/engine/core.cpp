@@ -1,0 +1,422 @@
+#include "core.h"
+
+#include "../include/pypto_host/types.h"
+#include "run.h"
+
+namespace pypto_host {
+
+namespace {
+
+constexpr size_t kMostFlying = 4;
+constexpr uint64_t kMostWaiting = 4096;
+
+struct EventKind {
+    const char* name;
+    Pipe source;
+    Pipe target;
+    bool aiv;
+};
+
+using P = Pipe;
+// In the order of AscendC::HardEvent; `aiv`: legal on a vector core of this target.
+const EventKind kKinds[kEvents] = {
+    {"MTE2_MTE1", P::MTE2, P::MTE1, false}, {"MTE1_MTE2", P::MTE1, P::MTE2, false}, {"MTE1_M", P::MTE1, P::M, false},
+    {"M_MTE1", P::M, P::MTE1, false},       {"MTE2_V", P::MTE2, P::V, true},        {"V_MTE2", P::V, P::MTE2, true},
+    {"MTE3_V", P::MTE3, P::V, true},        {"V_MTE3", P::V, P::MTE3, true},        {"M_V", P::M, P::V, false},
+    {"V_M", P::V, P::M, false},             {"V_V", P::V, P::V, true},              {"MTE3_MTE1", P::MTE3, P::MTE1, false},
+    {"MTE1_MTE3", P::MTE1, P::MTE3, false}, {"MTE1_V", P::MTE1, P::V, false},       {"MTE2_M", P::MTE2, P::M, false},
+    {"M_MTE2", P::M, P::MTE2, false},       {"V_MTE1", P::V, P::MTE1, false},       {"M_FIX", P::M, P::FIX, false},
+    {"FIX_M", P::FIX, P::M, false},         {"MTE3_MTE2", P::MTE3, P::MTE2, true},  {"MTE2_MTE3", P::MTE2, P::MTE3, true},
+    {"S_V", P::S, P::V, true},              {"V_S", P::V, P::S, true},              {"S_MTE2", P::S, P::MTE2, true},
+    {"MTE2_S", P::MTE2, P::S, true},        {"S_MTE3", P::S, P::MTE3, true},        {"MTE3_S", P::MTE3, P::S, true},
+    {"MTE2_FIX", P::MTE2, P::FIX, false},   {"FIX_MTE2", P::FIX, P::MTE2, false},   {"FIX_S", P::FIX, P::S, false},
+    {"M_S", P::M, P::S, false},             {"FIX_MTE3", P::FIX, P::MTE3, false},   {"MTE1_FIX", P::MTE1, P::FIX, false},
+    {"FIX_MTE1", P::FIX, P::MTE1, false},   {"FIX_FIX", P::FIX, P::FIX, false},
+};
+static_assert(static_cast<int>(AscendC::HardEvent::MAX) == kEvents);
+
+}  // namespace
+
+void Core::Report(const char* kind, std::vector<int> lines, std::string message)
+{
+    run.findings.Add(kind, std::move(lines), index, std::move(message));
+}
+
+void Core::Report(const char* kind, int at, std::string message)
+{
+    Report(kind, std::vector<int>{at}, Format("line %d: ", at) + message);
+}
+
+std::string Core::Describe(uint32_t number) const
+{
+    const Record& record = records_[number];
+    return Format("line %d (%s on %s)", record.line, record.name, PipeName(record.pipe));
+}
+
+bool Core::Enter(int at)
+{
+    line = at;
+    if (!run.CountEvent()) {
+        Report("endless", at, "the kernel dispatches more instructions than the cap of this run allows");
+        Abort();
+    }
+    return !run.Dropped(at);
+}
+
+uint32_t Core::Add(Pipe pipe, const char* name, int at, int flag, uint64_t elements, uint64_t bytes, uint32_t blocks)
+{
+    records_.push_back({pipe, name, at, flag, elements, bytes, blocks});
+    return static_cast<uint32_t>(records_.size() - 1);
+}
+
+void Core::Issue(Pipe pipe, const char* name, int at, std::unique_ptr<Work> work, uint64_t elements, uint64_t bytes,
+                 uint32_t blocks)
+{
+    state.ended_by_barrier = false;
+    Op op;
+    op.kind = OpKind::Instruction;
+    op.pipe = pipe;
+    op.number = Add(pipe, name, at, -1, elements, bytes, blocks);
+    op.dispatched = pipes_[0].known;
+    op.work = std::move(work);
+    Enqueue(std::move(op));
+}
+
+void Core::Enqueue(Op op)
+{
+    pipes_[static_cast<int>(op.pipe)].queue.push_back(std::move(op));
+    ++waiting_;
+    Drift();
+}
+
+// Lets the pipes get on with their queues, as far as the schedule of this run likes.
+void Core::Drift()
+{
+    if (run.laziness == 0) {
+        while (waiting_ != 0 && Step(true)) {
+        }
+        return;
+    }
+    const uint64_t odds = run.laziness == 1 ? 1 : run.laziness == 2 ? 4 : 64;
+    if (waiting_ > kMostWaiting || run.Random(odds) == 0) {
+        uint64_t steps = 1 + run.Random(waiting_ > kMostWaiting ? kMostWaiting : 6);
+        while (steps-- != 0 && Step(false)) {
+        }
+        if (run.cores.size() > 1 && run.Random(8) == 0) {
+            swapcontext(&context_, &run.scheduler);  // let another block dispatch for a while
+        }
+    }
+}
+
+bool Core::CanTake(const PipeState& pipe) const
+{
+    if (pipe.queue.empty()) {
+        return false;
+    }
+    const Op& op = pipe.queue.front();
+    switch (op.kind) {
+        case OpKind::Instruction: return pipe.flying.size() < kMostFlying;
+        case OpKind::Wait: return flags_[op.flag].set;
+        default: return pipe.flying.empty();
+    }
+}
+
+bool Core::Step(bool ordered)
+{
+    int candidates[2 * kPipes];
+    int count = 0;
+    int best = -1;
+    for (int i = 0; i < kPipes; ++i) {
+        const bool takes = CanTake(pipes_[i]);
+        if (ordered) {
+            if (takes && (best < 0 || pipes_[i].queue.front().number < pipes_[best].queue.front().number)) {
+                best = i;
+            }
+            continue;
+        }
+        if (takes) {
+            candidates[count++] = i;
+        }
+        if (!pipes_[i].flying.empty()) {
+            candidates[count++] = i + kPipes;
+        }
+    }
+    if (ordered) {
+        if (best < 0) {
+            return false;
+        }
+        Take(pipes_[best], true);
+        return true;
+    }
+    if (count == 0) {
+        return false;
+    }
+    const int chosen = candidates[run.Random(static_cast<uint64_t>(count))];
+    if (chosen >= kPipes) {
+        PipeState& pipe = pipes_[chosen - kPipes];
+        Complete(pipe, run.Random(pipe.flying.size()));
+    } else {
+        Take(pipes_[chosen], false);
+    }
+    return true;
+}
+
+void Core::Take(PipeState& pipe, bool complete)
+{
+    Op op = std::move(pipe.queue.front());
+    pipe.queue.pop_front();
+    --waiting_;
+    pipe.known.Join(op.dispatched);
+    const int self = static_cast<int>(op.pipe);
+    switch (op.kind) {
+        case OpKind::Instruction:
+            op.started = pipe.known;
+            pipe.last = op.number;
+            pipe.flying.push_back(std::move(op));
+            if (complete) {
+                Complete(pipe, pipe.flying.size() - 1);
+            }
+            return;
+        case OpKind::Barrier:
+            pipe.known.at[self] = pipe.last = op.number;
+            return;
+        case OpKind::Set: {
+            FlagState& flag = flags_[op.flag];
+            const Pipe target = kKinds[op.flag / kFlagIds].target;
+            const bool consumed = flag.wait_event == 0 || target == op.pipe || pipe.known.Knows(target, flag.wait_event);
+            if (flag.set || !consumed) {
+                Report("double-set", {At(flag.set_event).line, At(op.number).line},
+                       Format("line %d sets %s again; the set of line %d %s", At(op.number).line,
+                              FlagName(op.flag).c_str(), At(flag.set_event).line,
+                              flag.set ? "has not been waited for"
+                                       : "is waited for, but nothing orders that wait before this set"));
+            }
+            pipe.last = op.number;
+            flag.carried = pipe.known;
+            flag.carried.at[self] = op.number;
+            flag.set = true;
+            flag.set_event = op.number;
+            return;
+        }
+        case OpKind::Wait: {
+            FlagState& flag = flags_[op.flag];
+            pipe.known.Join(flag.carried);
+            pipe.last = op.number;
+            flag.set = false;
+            flag.wait_event = op.number;
+            return;
+        }
+    }
+}
+
+void Core::Complete(PipeState& pipe, size_t which)
+{
+    Op op = std::move(pipe.flying[which]);
+    pipe.flying.erase(pipe.flying.begin() + static_cast<std::ptrdiff_t>(which));
+    const Event event = {op.number, static_cast<uint16_t>(index), op.pipe, kRead, &op.started};
+    op.work->Execute(*this, event);
+}
+
+std::string Core::FlagName(int flag) const
+{
+    return Format("flag %s id %d", kKinds[flag / kFlagIds].name, flag % kFlagIds);
+}
+
+bool Core::CheckFlag(int event, int64_t id, int at, const char* name)
+{
+    if (event < 0 || event >= kEvents || !kKinds[event].aiv) {
+        Report("flag-kind", at,
+               Format("%s<%s> does not exist on a vector core", name, event < kEvents ? kKinds[event].name : "?"));
+        return false;
+    }
+    if (id < 0 || id > 5) {
+        Report("flag-id", at, Format("%s<%s>(%lld): ids 0 to 5 may be used", name, kKinds[event].name,
+                                     static_cast<long long>(id)));
+        return false;
+    }
+    if (state.pipes_created != 0 && !state.destroyed) {
+        Report("flag-before-destroy", at,
+               Format("%s<%s> before pipe.Destroy(): the TPipe may hold this event", name, kKinds[event].name));
+    }
+    return true;
+}
+
+void Core::SetFlag(int event, int64_t id, int at)
+{
+    if (!CheckFlag(event, id, at, "SetFlag")) {
+        return;
+    }
+    state.ended_by_barrier = false;
+    Op op;
+    op.kind = OpKind::Set;
+    op.pipe = kKinds[event].source;
+    op.flag = event * kFlagIds + static_cast<int>(id);
+    op.number = Add(op.pipe, "SetFlag", at, op.flag, 0, 0, 0);
+    op.dispatched = pipes_[0].known;
+    if (op.pipe == Pipe::S) {  // the scalar stream itself: nothing to queue
+        ++waiting_;
+        pipes_[0].queue.push_back(std::move(op));
+        Take(pipes_[0], true);
+        Drift();
+        return;
+    }
+    Enqueue(std::move(op));
+}
+
+void Core::WaitFlag(int event, int64_t id, int at)
+{
+    if (!CheckFlag(event, id, at, "WaitFlag")) {
+        return;
+    }
+    state.ended_by_barrier = false;
+    Op op;
+    op.kind = OpKind::Wait;
+    op.pipe = kKinds[event].target;
+    op.flag = event * kFlagIds + static_cast<int>(id);
+    op.number = Add(op.pipe, "WaitFlag", at, op.flag, 0, 0, 0);
+    op.dispatched = pipes_[0].known;
+    if (op.pipe == Pipe::S) {  // dispatch itself waits
+        const int flag = op.flag;
+        while (!flags_[flag].set) {
+            if (!Step(run.laziness == 0)) {
+                Deadlock(at, Format("line %d waits for %s", at, FlagName(flag).c_str()));
+            }
+        }
+        ++waiting_;
+        pipes_[0].queue.push_back(std::move(op));
+        Take(pipes_[0], true);
+        return;
+    }
+    Enqueue(std::move(op));
+}
+
+void Core::Barrier(Pipe pipe, int at)
+{
+    if (pipe == Pipe::All) {
+        const uint32_t number = Add(Pipe::All, "PipeBarrier", at, -1, 0, 0, 0);
+        DrainAll("PipeBarrier<PIPE_ALL>", at);
+        Clock all;
+        for (int i = 0; i < kPipes; ++i) {
+            all.Join(pipes_[i].known);
+        }
+        for (int i = 0; i < kPipes; ++i) {
+            all.at[i] = number;
+        }
+        for (PipeState& each : pipes_) {
+            each.known = all;
+        }
+        state.ended_by_barrier = true;
+        return;
+    }
+    state.ended_by_barrier = false;
+    Op op;
+    op.kind = OpKind::Barrier;
+    op.pipe = pipe;
+    op.number = Add(pipe, "PipeBarrier", at, -1, 0, 0, 0);
+    op.dispatched = pipes_[0].known;
+    Enqueue(std::move(op));
+}
+
+// Scalar accesses happen in order on the scalar stream, at dispatch.
+Event Core::ScalarEvent(const char* name, int at, uint8_t kind, uint64_t bytes)
+{
+    state.ended_by_barrier = false;
+    const uint32_t number = Add(Pipe::S, name, at, -1, 1, bytes, 1);
+    pipes_[0].last = number;
+    // In order among themselves; other pipes learn of them through a flag only, not by being dispatched later.
+    scalar_ = pipes_[0].known;
+    scalar_.at[0] = number;
+    return {number, static_cast<uint16_t>(index), Pipe::S, kind, &scalar_};
+}
+
+void Core::DrainAll(const char* what, int at)
+{
+    while (true) {
+        bool busy = false;
+        for (const PipeState& pipe : pipes_) {
+            busy = busy || !pipe.queue.empty() || !pipe.flying.empty();
+        }
+        if (!busy) {
+            return;
+        }
+        if (!Step(run.laziness == 0)) {
+            Deadlock(at, what);
+        }
+    }
+}
+
+void Core::Deadlock(int at, const std::string& what)
+{
+    std::vector<int> lines;
+    std::string text = what + ":";
+    for (const PipeState& pipe : pipes_) {
+        if (!pipe.queue.empty() && pipe.queue.front().kind == OpKind::Wait) {
+            const Op& op = pipe.queue.front();
+            lines.push_back(At(op.number).line);
+            text += Format(" pipe %s waits at line %d for %s;", PipeName(op.pipe), lines.back(),
+                           FlagName(op.flag).c_str());
+        }
+    }
+    if (at != 0) {
+        lines.push_back(at);
+    }
+    text += " nothing left can set it";
+    Report("deadlock", std::move(lines), text);
+    failed_ = true;
+    if (run.current == this && !done_) {
+        Abort();
+    }
+}
+
+void Core::Touch(Shadow& shadow, const std::string& where, Event event, uint8_t kind, const Segment* segments,
+                 size_t count, uint64_t offset)
+{
+    event.kind = kind;
+    conflicts_.clear();
+    for (size_t i = 0; i < count; ++i) {
+        shadow.Touch(event, segments[i].address + offset, segments[i].length, conflicts_);
+    }
+    for (const Conflict& conflict : conflicts_) {
+        const Core& other = *run.cores[conflict.earlier.core];
+        const bool other_first = conflict.earlier.core != event.core ? conflict.earlier.core < event.core
+                                                                    : conflict.earlier.event < event.number;
+        const uint8_t first_kind = other_first ? conflict.earlier.kind : kind;
+        const uint8_t second_kind = other_first ? kind : conflict.earlier.kind;
+        const char* hazard = first_kind == kRead ? "WAR" : second_kind == kRead ? "RAW" : "WAW";
+        const Core& first = other_first ? other : *this;
+        const Core& second = other_first ? *this : other;
+        const uint32_t first_event = other_first ? conflict.earlier.event : event.number;
+        const uint32_t second_event = other_first ? event.number : conflict.earlier.event;
+        run.findings.AddRace(hazard, where, first.At(first_event).line, second.At(second_event).line,
+                             first.Describe(first_event), second.Describe(second_event), first.index, second.index,
+                             conflict.low - offset, conflict.high - offset);
+    }
+}
+
+void Core::Finish()
+{
+    if (!state.ended_by_barrier) {
+        Report("missing-end-barrier", line, "the kernel ends without PipeBarrier<PIPE_ALL>() as its last statement");
+    }
+    if (state.pipes_created != 0 && !state.destroyed) {
+        Report("missing-destroy", state.pipe_line, "the TPipe created here is never destroyed (pipe.Destroy())");
+    }
+    if (state.counter) {
+        Report("state-left", state.mode_line, "counter mask mode is still on at kernel end (SetMaskNorm missing)");
+    }
+    if (state.mask_chosen) {
+        Report("state-left", state.mask_line, "the vector mask set here is still in place at kernel end (ResetMask missing)");
+    }
+    if (state.atomic != 0) {
+        Report("state-left", state.atomic_line, "atomic writes are still on at kernel end (SetAtomicNone missing)");
+    }
+    DrainAll("the kernel ends", 0);
+    for (int flag = 0; flag < kEvents * kFlagIds; ++flag) {
+        if (flags_[flag].set) {
+            const int at = At(flags_[flag].set_event).line;
+            Report("leftover-flag", at, Format("%s is still set at kernel end", FlagName(flag).c_str()));
+        }
+    }
+}
+
+}  // namespace pypto_host

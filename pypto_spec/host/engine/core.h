@@ -1,0 +1,165 @@
+// One core of a run: its on-chip memories, the state of its scalar stream, its pipes and flags.
+#pragma once
+
+#include <ucontext.h>
+
+#include <csetjmp>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clock.h"
+#include "shadow.h"
+
+namespace pypto_host {
+
+class Core;
+class Run;
+
+// The effect of one instruction, applied when the scheduler completes it.
+struct Work {
+    virtual ~Work() = default;
+    virtual void Execute(Core& core, const Event& event) = 0;
+};
+
+enum class OpKind : uint8_t { Instruction, Set, Wait, Barrier };
+
+struct Op {
+    OpKind kind = OpKind::Instruction;
+    Pipe pipe = Pipe::S;
+    int flag = -1;
+    uint32_t number = 0;
+    Clock dispatched;  // what the scalar stream knew complete when it dispatched this
+    Clock started;
+    std::unique_ptr<Work> work;
+};
+
+// One line a dispatched event; the place a cost table is applied to for a timeline.
+struct Record {
+    Pipe pipe;
+    const char* name;
+    int line;
+    int flag;
+    uint64_t elements;
+    uint64_t bytes;
+    uint32_t blocks;
+};
+
+struct PipeState {
+    std::deque<Op> queue;
+    std::vector<Op> flying;  // started, effect not yet applied
+    Clock known;             // complete before the next instruction of this pipe starts
+    uint32_t last = 0;       // last event taken from the queue
+};
+
+struct FlagState {
+    bool set = false;
+    Clock carried;
+    uint32_t set_event = 0;
+    uint32_t wait_event = 0;  // the wait that consumed the previous set
+};
+
+// Bytes of UB that a TPipe hands out: 192 KiB less the 8 KiB scratch of the API (TOTAL_VEC_LOCAL_SIZE, 184 KiB).
+constexpr uint32_t kUbBytes = 188416;
+constexpr int kMostBuffers = 64;  // QBUF_MAX_LEN
+constexpr int kEvents = 35;
+constexpr int kFlagIds = 8;
+
+struct LocalMemory {
+    std::vector<uint8_t> data;
+    std::vector<uint8_t> defined;  // one byte a byte, one bit a bit: set once written with defined data
+    Shadow shadow;
+    uint32_t used = 0;  // bytes handed out by InitBuffer
+};
+
+// Mask mode, vector mask, atomics: state of the scalar stream, copied into each instruction at dispatch.
+struct ScalarState {
+    bool counter = false;
+    bool mask_chosen = false;  // set by SetVectorMask and not reset
+    uint64_t mask_low = ~0ull;
+    uint64_t mask_high = ~0ull;
+    int mask_line = 0;
+    int mode_line = 0;
+    int atomic = 0;
+    Dtype atomic_dtype = Dtype::None;
+    int atomic_line = 0;
+    bool has_deq = false;
+    uint16_t deq = 0;
+    int pipes_created = 0;
+    int pipe_line = 0;
+    bool destroyed = false;
+    int buffers = 0;
+    bool ended_by_barrier = true;  // nothing dispatched since the last PipeBarrier<PIPE_ALL>
+};
+
+class Core {
+public:
+    Core(Run& run, int index);
+    ~Core();
+
+    // -- called from the kernel, on the core's own stack
+    bool Enter(int line);
+    void Issue(Pipe pipe, const char* name, int line, std::unique_ptr<Work> work, uint64_t elements, uint64_t bytes,
+               uint32_t blocks);
+    void SetFlag(int event, int64_t id, int line);
+    void WaitFlag(int event, int64_t id, int line);
+    void Barrier(Pipe pipe, int line);
+    Event ScalarEvent(const char* name, int line, uint8_t kind, uint64_t bytes);
+
+    // -- called by the run
+    bool Resume();  // runs the kernel until it yields; false once it has ended
+    void Finish();
+    void Release();  // gives back memories and stack; the records stay
+    bool Done() const { return done_; }
+
+    void Report(const char* kind, int line, std::string message);
+    void Report(const char* kind, std::vector<int> lines, std::string message);
+    // Skipped instructions leave bytes undefined through no fault of the later ones.
+    void Skip() { skipped_ = true; }
+    bool Skipped() const { return skipped_; }
+    [[noreturn]] void Abort();
+    // Records an access and reports every race it is part of.
+    void Touch(Shadow& shadow, const std::string& where, Event event, uint8_t kind, const Segment* segments,
+               size_t count, uint64_t offset = 0);
+    std::string Describe(uint32_t number) const;
+    const Record& At(uint32_t number) const { return records_[number]; }
+    const std::vector<Record>& Records() const { return records_; }
+    LocalMemory* Local(Memory memory);
+    void AllocateStack();
+
+    ScalarState state;
+    Run& run;
+    const int index;
+    int line = 0;
+
+private:
+    static void Main(unsigned low, unsigned high);
+    bool CheckFlag(int event, int64_t id, int line, const char* name);
+    uint32_t Add(Pipe pipe, const char* name, int line, int flag, uint64_t elements, uint64_t bytes, uint32_t blocks);
+    void Enqueue(Op op);
+    void Drift();
+    bool Step(bool ordered);
+    bool CanTake(const PipeState& pipe) const;
+    void Take(PipeState& pipe, bool complete);
+    void Complete(PipeState& pipe, size_t which);
+    void DrainAll(const char* what, int line);
+    void Deadlock(int line, const std::string& what);
+    std::string FlagName(int flag) const;
+
+    PipeState pipes_[kPipes];
+    FlagState flags_[kEvents * kFlagIds];
+    LocalMemory ub_;
+    std::vector<Record> records_;
+    std::vector<Conflict> conflicts_;
+    Clock scalar_;
+    uint64_t waiting_ = 0;  // events in queues
+    bool done_ = false;
+    bool failed_ = false;
+    bool skipped_ = false;
+    uint8_t* stack_ = nullptr;
+    size_t stack_bytes_ = 0;
+    ucontext_t context_;
+};
+
+}  // namespace pypto_host

@@ -1,0 +1,266 @@
+"""The host side: what the launcher, the build projects and the torch binding print."""
+
+from __future__ import annotations
+
+import keyword
+
+from pypto_spec.ir.dtype import BF16
+from pypto_spec.ir.expr import Expr, Index, Sym
+from pypto_spec.ir.types import Access
+from pypto_spec.render.cexpr import Cpp
+from pypto_spec.render.comments import condition_text, index_text, safe
+from pypto_spec.render.environment import render
+from pypto_spec.render.model import Argument, HostBranch, HostLoop, HostStep, Launch, RenderedKernel, RenderedProgram
+from pypto_spec.render.names import HELPERS, HOST_RESERVED, Names
+from pypto_spec.render.wrap import INDENT, wrap
+
+TORCH_DTYPES = {
+    "fp32": "kFloat", "fp16": "kHalf", "bf16": "kBFloat16", "int8": "kChar", "int16": "kShort", "int32": "kInt",
+    "int64": "kLong", "uint8": "kByte", "uint16": "kUInt16", "uint32": "kUInt32",
+}  # fmt: skip
+
+
+class Host:
+    """Writes the launches of a program as C++."""
+
+    def __init__(self, program: RenderedProgram) -> None:
+        self.program = program
+        self.names = Names(HOST_RESERVED | {a.cpp for a in program.arguments})
+        self.by_name = {a.name: a for a in program.arguments}
+        self.symbols: dict[Sym, str] = {a.symbol: a.cpp for a in program.arguments if a.symbol is not None}
+        self.cpp = Cpp(self._symbol)
+        self.lines: list[str] = []
+        self.asks_cores = False
+
+    def _symbol(self, symbol: Sym) -> str:
+        return self.symbols.get(symbol) or self.by_name[symbol.name].cpp
+
+    def steps(self, steps: tuple[HostStep, ...], indent: str) -> None:
+        """The launches of one block."""
+        for step in steps:
+            if isinstance(step, Launch):
+                self._launch(step, indent)
+            elif isinstance(step, HostLoop):
+                self._loop(step, indent)
+            else:
+                self._branch(step, indent)
+
+    def _comment(self, step: HostStep, text: str, indent: str) -> None:
+        self.lines.append(f"{indent}// line {step.loc.span.line}: {safe(text)}")
+
+    def _launch(self, step: Launch, indent: str) -> None:
+        kernel = step.kernel
+        self._comment(step, f"region {kernel.region}", indent)
+        blocks, guarded = self._blocks(kernel.blocks)
+        inside = indent + INDENT if guarded else indent
+        if guarded:
+            self.lines.append(f"{indent}if (const uint32_t num_blocks = {blocks}; num_blocks > 0) {{")
+            blocks = "num_blocks"
+        args = ", ".join([blocks, "stream", *(self._passed(a) for a in kernel.arguments)])
+        self.lines += wrap(f"error = launch_{kernel.name}({args});", inside)
+        self.lines += [f"{inside}if (error != 0) {{", f"{inside}{INDENT}return error;", f"{inside}}}"]
+        if guarded:
+            self.lines.append(f"{indent}}}")
+
+    def _blocks(self, blocks: Index | str) -> tuple[str, bool]:
+        """C++ text of a number of blocks, and whether it may be 0 at run time."""
+        if isinstance(blocks, int):
+            return str(blocks), False
+        if isinstance(blocks, str):
+            self.asks_cores = True
+            return "cores", False
+        return f"static_cast<uint32_t>({self.cpp.index(blocks)})", True
+
+    def _passed(self, argument: Argument) -> str:
+        if argument.symbol is not None:
+            return self._symbol(argument.symbol)
+        mine = self.by_name[argument.name].cpp
+        return f"BFloat16Bits({mine})" if argument.kind == "scalar" and argument.dtype == BF16.name else mine
+
+    def _loop(self, step: HostLoop, indent: str) -> None:
+        start, stop, width = (self.cpp.index(i) for i in (step.start, step.stop, step.step))
+        name = self.symbols[step.index] = self.names.unique(step.index.name)
+        self._comment(step, f"for {step.index.name} from {index_text(step.start)} to {index_text(step.stop)}", indent)
+        advance = f"++{name}" if step.step == 1 else f"{name} += {width}"
+        self.lines += wrap(f"for (int64_t {name} = {start}; {name} < {stop}; {advance}) {{", indent)
+        self.steps(step.body, indent + INDENT)
+        self.lines.append(f"{indent}}}")
+
+    def _branch(self, step: HostBranch, indent: str) -> None:
+        self._comment(step, f"if {condition_text(step.condition)}", indent)
+        self.lines += wrap(f"if ({self.cpp.condition(step.condition)}) {{", indent)
+        self.steps(step.then, indent + INDENT)
+        if step.other:
+            self.lines.append(f"{indent}}} else {{")
+            self.steps(step.other, indent + INDENT)
+        self.lines.append(f"{indent}}}")
+
+
+def _host_type(argument: Argument) -> str:
+    """The type of a program's argument: bf16 scalars come as float and are rounded by the launcher."""
+    return "float" if argument.kind == "scalar" and argument.dtype == BF16.name else argument.ctype
+
+
+def _stub(kernel: RenderedKernel) -> list[str]:
+    """Parameters of the function that launches one kernel."""
+    return ["uint32_t blocks", "void* stream", *(f"{a.ctype} {a.cpp}" for a in kernel.arguments)]
+
+
+def host_files(program: RenderedProgram) -> dict[str, str]:
+    """Launcher and build projects."""
+    host = Host(program)
+    host.steps(program.launches, INDENT)
+    parameters = [*(f"{_host_type(a)} {a.cpp}" for a in program.arguments), "void* stream"]
+    function = f"int32_t {program.symbol}_launch({', '.join(parameters)})"
+    rounds = any(a.kind == "scalar" and a.dtype == BF16.name for a in program.arguments)
+    kernels = [
+        {
+            "name": k.name,
+            "path": k.path,
+            "declaration": wrap(f"int32_t launch_{k.name}({', '.join(_stub(k))});"),
+            "signature": wrap(f'extern "C" int32_t launch_{k.name}({", ".join(_stub(k))}) {{'),
+            "aclrt": wrap(
+                f"return static_cast<int32_t>(aclrtlaunch_{k.name}({', '.join(['blocks', 'stream', *_names(k)])}));",
+                INDENT,
+            ),
+            "direct": wrap(f"{k.name}<<<blocks, nullptr, stream>>>({', '.join(_bytes(k))});", INDENT),
+        }
+        for k in program.kernels
+    ]
+    view = {
+        "program": program,
+        "about": safe(program.about),
+        "spec": safe(program.spec),
+        "declaration": wrap(f"{function};"),
+        "signature": wrap(f"{function} {{"),
+        "steps": host.lines,
+        "helpers": [h for h in HELPERS if h in host.cpp.helpers],
+        "inline": "static inline",
+        "asks_cores": host.asks_cores,
+        "rounds_bf16": rounds,
+        "kernels": kernels,
+    }
+    files = {
+        "launcher/launch.h": render("launcher/launch.h.j2", **view),
+        "launcher/launch.cpp": render("launcher/launch.cpp.j2", **view),
+        "cmake/cann81/CMakeLists.txt": render("cmake/cann81.txt.j2", **view),
+        "cmake/cann81/device.cpp": render("cmake/device.cpp.j2", **view),
+        "cmake/asc/CMakeLists.txt": render("cmake/asc.txt.j2", **view),
+        "cmake/torch.cmake": render("cmake/torch.cmake.j2", **view),
+    }
+    for kernel in kernels:
+        files[f"cmake/asc/{kernel['name']}.asc"] = render("cmake/kernel.asc.j2", kernel=kernel, **view)
+    return files
+
+
+def _names(kernel: RenderedKernel) -> list[str]:
+    return [a.cpp for a in kernel.arguments]
+
+
+def _bytes(kernel: RenderedKernel) -> list[str]:
+    return [f"static_cast<uint8_t*>({a.cpp})" if a.kind == "tensor" else a.cpp for a in kernel.arguments]
+
+
+def _python(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+class _Binding:
+    """The torch function of a program: inputs come in, outputs are allocated from their shapes and returned."""
+
+    def __init__(self, program: RenderedProgram) -> None:
+        self.program = program
+        self.cpp = Cpp(self._symbol)
+        self.inputs = [a for a in program.arguments if a.kind == "tensor" and a.access is not Access.OUT]
+        self.outputs = [a for a in program.arguments if a.kind == "tensor" and a.access is Access.OUT]
+        self.scalars = [a for a in program.arguments if a.kind == "scalar"]
+        self.sizes: dict[Sym, str] = {}
+        for argument in self.inputs:
+            for axis, extent in enumerate(argument.shape):
+                if (
+                    isinstance(extent, Expr)
+                    and extent.const == 0
+                    and len(extent.terms) == 1
+                    and extent.terms[0][1] == 1
+                ):
+                    symbol = extent.terms[0][0]
+                    if isinstance(symbol, Sym):
+                        self.sizes.setdefault(symbol, f"{argument.cpp}.size({axis})")
+        self.dims = [a for a in program.arguments if a.kind == "dim"]
+        self.given = [a for a in self.dims if a.symbol not in self.sizes]
+
+    def _symbol(self, symbol: Sym) -> str:
+        return next(a.cpp for a in self.program.arguments if a.name == symbol.name)
+
+    def _shape(self, argument: Argument) -> str:
+        return f"{{{', '.join(self.cpp.index(e) for e in argument.shape)}}}"
+
+    def view(self) -> dict[str, object]:
+        taken: list[tuple[str, str, str, str]] = []
+        for a in self.inputs:
+            written = "(a!)" if a.access is Access.INOUT else ""
+            taken.append(("const at::Tensor& ", f"Tensor{written} ", a.cpp, "torch.Tensor"))
+        for a in self.scalars:
+            floating = a.ctype == "float" or a.dtype == BF16.name
+            taken.append(("double ", "float ", a.cpp, "float") if floating else ("int64_t ", "int ", a.cpp, "int"))
+        taken += [("int64_t ", "int ", a.cpp, "int") for a in self.given]
+        letters = iter("abcdefghijklmnopqrstuvwxyz")
+        schema = ", ".join(f"{s.replace('(a!)', f'({next(letters)}!)') if '!' in s else s}{n}" for _, s, n, _ in taken)
+        results = len(self.outputs)
+        returned = "Tensor" if results == 1 else f"({', '.join(['Tensor'] * results)})"
+        ctype = {0: "void", 1: "at::Tensor"}.get(results, f"std::tuple<{', '.join(['at::Tensor'] * results)}>")
+        first = self.inputs[0].cpp if self.inputs else None
+        options = f"{first}.options()" if first else "at::TensorOptions(at::kPrivateUse1)"
+        checks = [
+            wrap(f'Check({a.cpp}, at::{TORCH_DTYPES[a.dtype]}, {self._shape(a)}, "{a.cpp}");', INDENT)
+            for a in self.inputs
+        ]
+        made = [
+            wrap(
+                f"at::Tensor {a.cpp} = at::empty({self._shape(a)}, {options}.dtype(at::{TORCH_DTYPES[a.dtype]}));",
+                INDENT,
+            )
+            for a in self.outputs
+        ]
+        passed = ", ".join([*map(self._passed, self.program.arguments), "stream"])
+        python = {0: "None", 1: "torch.Tensor"}.get(results, f"tuple[{', '.join(['torch.Tensor'] * results)}]")
+        return {
+            "program": self.program,
+            "spec": safe(self.program.spec),
+            "about": safe(self.program.about).replace('"', "'").replace("\\", "/"),
+            "signature": wrap(f"{ctype} Run({', '.join(c + n for c, _, n, _ in taken)}) {{"),
+            "sizes": [
+                f"{INDENT}const int64_t {a.cpp} = {self.sizes[a.symbol]};"
+                for a in self.dims
+                if a.symbol is not None and a.symbol in self.sizes
+            ],
+            "checks": [line for lines in checks for line in lines],
+            "outputs": [line for lines in made for line in lines],
+            "call": wrap(f"const int32_t error = {self.program.symbol}_launch({passed});", INDENT),
+            "result": self._result(),
+            "has_inputs": bool(self.inputs),
+            "schema": f"run({schema}) -> {returned}",
+            "python_parameters": ", ".join(f"{_python(n)}: {p}" for _, _, n, p in taken),
+            "python_arguments": ", ".join(_python(n) for _, _, n, _ in taken),
+            "python_result": python,
+            "helpers": [h for h in HELPERS if h in self.cpp.helpers],
+            "inline": "inline",
+        }
+
+    def _passed(self, a: Argument) -> str:
+        if a.kind == "tensor":
+            return f"{a.cpp}.data_ptr()"
+        return f"static_cast<{_host_type(a)}>({a.cpp})" if a.kind == "scalar" else a.cpp
+
+    def _result(self) -> str | None:
+        names = [a.cpp for a in self.outputs]
+        return None if not names else names[0] if len(names) == 1 else f"std::make_tuple({', '.join(names)})"
+
+
+def binding_files(program: RenderedProgram) -> dict[str, str]:
+    """The torch_npu binding and the Python module that loads it."""
+    view = _Binding(program).view()
+    return {
+        "binding/binding.cpp": render("binding/binding.cpp.j2", **view),
+        f"binding/{program.symbol}_op.py": render("binding/module.py.j2", **view),
+    }

@@ -1,0 +1,244 @@
+"""The torch meaning of a program, at any point between passes.
+
+Until InitMemRef a value is a tensor of its own. From then on tiles live in bytes: in their buffer, and once addresses
+are known in one array per memory at their real address, with undefined bytes poisoned, so that memory shared where it
+must not be shows in the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pypto_spec.golden.need_torch import torch
+from pypto_spec.ir.condition import holds
+from pypto_spec.ir.expr import Expr, Index, Sym, evaluate
+from pypto_spec.ir.nodes import (
+    Branch,
+    BufferRef,
+    Condition,
+    Control,
+    For,
+    Grid,
+    If,
+    Loop,
+    Op,
+    Program,
+    Region,
+    Stmt,
+    Value,
+)
+from pypto_spec.ir.types import Layout, ScalarType, TensorType, TileType
+from pypto_spec.ops.build import torch_dtype
+
+_REDUCED = {"row_reduce": -1, "col_reduce": -2}
+"""The axis that a role joins."""
+
+POISON = 0xFF
+"""What undefined bytes hold: NaN in every floating-point dtype, -1 in integers."""
+
+
+@dataclass(slots=True)
+class Machine:
+    """One run of a program on tensors: `tensors` by argument, changed in place.
+
+    Values are kept by name: before ConvertToSSA one name is bound in several places, and it holds what was bound last
+    on the way taken.
+    """
+
+    program: Program
+    tensors: dict[Value, Any]
+    scalars: Mapping[Value, Any] = field(default_factory=dict)
+    auto_blocks: int = 3
+    indices: dict[Sym, int] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    memories: dict[str, Any] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """Run every region in program order, blocks one after the other."""
+        self._controls(self.program.body)
+
+    # -- control plane --------------------------------------------------------------------------------------------
+
+    def _controls(self, body: tuple[Control, ...]) -> None:
+        for node in body:
+            if isinstance(node, Region):
+                self.values.clear()
+                self.memories.clear()
+                self._block(node.body)
+            elif isinstance(node, Branch):
+                self._controls(node.then if self._holds(node.condition) else node.other)
+            elif isinstance(node, Loop):
+                self._each(node.index, node.start, node.stop, node.step, node.body)
+            else:
+                self._grid(node)
+
+    def _grid(self, grid: Grid) -> None:
+        count = self.auto_blocks if grid.count == "auto" else self._number(grid.count)
+        self.indices[grid.blocks_symbol] = count
+        start, step = self._number(grid.start), self._number(grid.step)
+        for number in range(count):
+            self.indices[grid.index] = start + number * step
+            self._controls(grid.body)
+
+    def _each(self, index: Sym, start: Index, stop: Index, step: Index, body: tuple[Control, ...]) -> None:
+        for number in range(self._number(start), self._number(stop), self._number(step)):
+            self.indices[index] = number
+            self._controls(body)
+
+    # -- execution plane ------------------------------------------------------------------------------------------
+
+    def _block(self, body: tuple[Stmt, ...]) -> None:
+        for stmt in body:
+            if isinstance(stmt, Op):
+                self._op(stmt)
+            elif isinstance(stmt, For):
+                self._for(stmt)
+            elif isinstance(stmt, If):
+                taken = self._holds(stmt.condition)
+                self._block(stmt.then if taken else stmt.other)
+                found = [self._read(p.then if taken else p.other) for p in stmt.phis]
+                for phi, value in zip(stmt.phis, found, strict=True):
+                    self._write(phi.result, value)
+
+    def _for(self, loop: For) -> None:
+        found = [self._read(c.init) for c in loop.carries]
+        for number in range(self._number(loop.start), self._number(loop.stop), self._number(loop.step)):
+            for carry, value in zip(loop.carries, found, strict=True):
+                self._write(carry.arg, value)
+            self.indices[loop.index] = number
+            self._block(loop.body)
+            found = [self._read(c.yielded) for c in loop.carries]
+        for carry, value in zip(loop.carries, found, strict=True):
+            self._write(carry.result, value)
+
+    def _op(self, op: Op) -> None:
+        inputs = {name: self._read(value) for name, value in op.operands.items()}
+        attrs = {f.name: f.default for f in op.defn.fields if f.kind not in ("bind", "tile", "tensor")}
+        attrs.update({name: self._attr(value) for name, value in op.attrs.items()})
+        source = op.operands.get("from") or op.operands.get("x")
+        if source is not None and isinstance(source.type, TileType) and source.type.valid is not None:
+            attrs["valid"] = tuple(self._number(v) for v in source.type.valid)
+        along = _REDUCED.get(op.defn.role)
+        if along is not None:
+            inputs["x"] = self._defined(op.operands["x"], inputs["x"], along)
+        made = op.defn.torch(torch(), inputs, attrs)
+        if op.defn.role == "view" and any(isinstance(v.type, TensorType) for v in op.operands.values()):
+            made = made.clone()  # what is read now does not change with a later store to the tensor
+        for ref in op.scratch:
+            self._spoil(ref)
+        if op.defn.effects == "writes_gm":
+            self.tensors[op.operands["to"]].copy_(made)
+        elif op.results and not (op.defn.role == "view" and op.result.buffer is not None):
+            self._write(op.result, self._poison(made) if self._clashes(op) else made)
+
+    # -- memory that must not be shared ---------------------------------------------------------------------------
+
+    def _clashes(self, op: Op) -> bool:
+        """Whether the op writes over bytes that it still reads: an operand that its result must not share, or scratch.
+
+        The torch meaning reads everything before it writes, the instructions do not.
+        """
+        result = self._bytes(op.result)
+        if result is None:
+            return False
+        scratch = [self._scratch_bytes(ref) for ref in op.scratch]
+        operands = {name: self._bytes(value) for name, value in op.operands.items()}
+        unshared = [operands.get(name) for name in op.defn.no_alias]
+        return any(_overlap(result, other) for other in (*unshared, *scratch)) or any(
+            _overlap(one, other) for one in operands.values() for other in scratch
+        )
+
+    def _bytes(self, value: Value) -> tuple[int, int, int] | None:
+        """The memory a tile stands in and its first and last byte there; None where it is no tile in memory."""
+        kind = value.type
+        if value.buffer is None or not isinstance(kind, TileType) or self._sizeless(value.buffer):
+            return None
+        memory, start = self._place(value.buffer)
+        rows = kind.rows if kind.order is Layout.DN else (kind.rows - 1) * kind.row_pitch + kind.cols
+        return id(memory), start, start + rows * kind.dtype.bytes
+
+    def _scratch_bytes(self, ref: BufferRef) -> tuple[int, int, int]:
+        memory, start = self._place(ref)
+        buffer = next(b for b in self.program.buffers if b.name == ref.buffer)
+        return id(memory), start, start + (buffer.bytes or 0)
+
+    def _poison(self, made: Any) -> Any:
+        poisoned = made.clone().contiguous()
+        poisoned.view(-1).view(torch().uint8).fill_(POISON)
+        return poisoned
+
+    def _defined(self, value: Value, content: Any, along: int) -> Any:
+        """What a reduction reads: along its axis the valid elements only."""
+        valid = value.type.valid if isinstance(value.type, TileType) else None
+        return content if valid is None else content.narrow(along, 0, self._number(valid[along]))
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def _read(self, value: Value) -> Any:
+        if isinstance(value.type, TensorType):
+            return self.tensors[value]
+        if isinstance(value.type, ScalarType):
+            return self.scalars[value]
+        if value.buffer is None or not isinstance(value.type, TileType) or self._sizeless(value.buffer):
+            return self.values[value.name]
+        return self._view(value, value.buffer).clone().reshape(value.type.shape)
+
+    def _write(self, value: Value, content: Any) -> None:
+        kind = value.type
+        if value.buffer is None or not isinstance(kind, TileType) or self._sizeless(value.buffer):
+            self.values[value.name] = content
+            return
+        self._view(value, value.buffer).copy_(content.reshape(kind.rows, kind.cols))
+
+    def _view(self, value: Value, ref: BufferRef) -> Any:
+        """The bytes of a tile as a two-dimensional tensor of its dtype."""
+        kind = value.type
+        assert isinstance(kind, TileType)
+        memory, start = self._place(ref)
+        dtype = torch_dtype(torch(), kind.dtype)
+        elements = memory.view(dtype)
+        strides = (1, 1) if kind.order is Layout.DN else (kind.row_pitch, 1)
+        return torch().as_strided(elements, (kind.rows, kind.cols), strides, start // kind.dtype.bytes)
+
+    def _sizeless(self, ref: BufferRef) -> bool:
+        """Whether a buffer is the author's and InitMemRef has not given it its size yet: then it holds no bytes."""
+        return next(b for b in self.program.buffers if b.name == ref.buffer).bytes is None
+
+    def _place(self, ref: BufferRef) -> tuple[Any, int]:
+        """The memory a buffer reference stands in, and its byte offset there."""
+        buffer = next(b for b in self.program.buffers if b.name == ref.buffer)
+        start = self._number(ref.offset) + (self._number(ref.slot) * (buffer.bytes or 0) if ref.slot is not None else 0)
+        key = buffer.memory.value if buffer.address is not None else f"{buffer.memory.value}:{buffer.name}"
+        if key not in self.memories:
+            peers = self.program.buffers if buffer.address is not None else (buffer,)
+            size = max((b.address or 0) + (b.bytes or 0) * b.slots for b in peers if b.memory is buffer.memory)
+            self.memories[key] = torch().full((-(-size // 64) * 64,), POISON, dtype=torch().uint8)
+        return self.memories[key], start + (buffer.address or 0)
+
+    def _spoil(self, ref: BufferRef) -> None:
+        """What scratch leaves behind is nobody's business."""
+        memory, start = self._place(ref)
+        buffer = next(b for b in self.program.buffers if b.name == ref.buffer)
+        memory[start : start + (buffer.bytes or 0)] = POISON
+
+    # -- numbers --------------------------------------------------------------------------------------------------
+
+    def _number(self, index: Index) -> int:
+        return index if isinstance(index, int) else evaluate(index, self.indices)
+
+    def _attr(self, attr: Any) -> Any:
+        if isinstance(attr, Expr):
+            return self._number(attr)
+        if isinstance(attr, tuple):
+            return tuple(self._number(i) for i in attr)
+        return attr
+
+    def _holds(self, condition: Condition) -> bool:
+        return holds(condition, self.indices)
+
+
+def _overlap(one: tuple[int, int, int] | None, other: tuple[int, int, int] | None) -> bool:
+    """Whether two stretches of bytes have some in common."""
+    return one is not None and other is not None and one[0] == other[0] and one[1] < other[2] and other[1] < one[2]

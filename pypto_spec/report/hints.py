@@ -1,0 +1,67 @@
+"""Performance hints on the finished program."""
+
+from __future__ import annotations
+
+from math import prod
+
+from pypto_spec.diagnostics.model import Sink
+from pypto_spec.diagnostics.rules.hints import INNERMOST_DIM
+from pypto_spec.ir.nodes import Op, Program
+from pypto_spec.ir.rewrite import ops, regions
+from pypto_spec.ir.types import TensorType, TileType
+from pypto_spec.targets import Target
+
+
+def report_hints(program: Program, target: Target, sink: Sink) -> None:
+    """Report every hint the program deserves."""
+    seen: set[tuple[object, ...]] = set()
+    for region in regions(program.body):
+        for op in ops(region.body):
+            if op.name in ("load", "store"):
+                _innermost(op, region.allow, target, sink, seen)
+
+
+def _innermost(op: Op, allow: frozenset[str], target: Target, sink: Sink, seen: set[tuple[object, ...]]) -> None:
+    """PH001: rows of a copy to or from GM that are shorter than a GM burst.
+
+    The recommended length is the target's GM access granularity (PyPTO's PH001 threshold).
+    """
+    tile = (op.result if op.name == "load" else op.operands["from"]).type
+    tensor = op.operands["from" if op.name == "load" else "to"].type
+    assert isinstance(tile, TileType) and isinstance(tensor, TensorType)
+    whole = tensor.shape[-1]
+    cols, rows = tile.cols, prod(tile.shape[:-1])
+    if cols == whole:  # rows that follow each other in GM are one burst
+        row, count = cols * rows * tile.dtype.bytes, 1
+    else:
+        row, count = cols * tile.dtype.bytes, rows
+    whole_tensor = all(a == b for a, b in zip(reversed(tensor.shape), reversed(tile.shape), strict=False))
+    if row >= target.gm_burst_bytes or (count == 1 and whole_tensor and prod(tile.shape) == _elements(tensor)):
+        return  # long enough, or all there is
+    key = (op.loc.span.start, op.name, row, count)
+    if key in seen:
+        return
+    seen.add(key)
+    verb = "load" if op.name == "load" else "store"
+    memory = tile.memory.value if tile.memory is not None else "vec"
+    moved = f"moves {row * count} bytes as {count} row{'' if count == 1 else 's'} of {row} bytes"
+    elements = -(-target.gm_burst_bytes // tile.dtype.bytes)
+    sink.report(
+        INNERMOST_DIM,
+        op.loc.span,
+        f"{verb} of {tile} ({memory}) {moved}; {target.gm_burst_bytes} bytes a row are recommended",
+        label=f"rows of {row} bytes",
+        notes=[
+            f"GM is read and written in bursts of {target.gm_burst_bytes} bytes; "
+            f"an L2 cache line is {target.l2_line_bytes} bytes"
+        ],
+        helps=[f"make the innermost dimension at least {elements} elements of {tile.dtype}"],
+        figures=[("total_bytes", row * count), ("rows", count), ("row_bytes", row)],
+        allow=op.allow | allow,
+    )
+
+
+def _elements(tensor: TensorType) -> int | None:
+    """How many elements a tensor has, where that is known."""
+    extents = [n for n in tensor.shape if isinstance(n, int)]
+    return prod(extents) if len(extents) == len(tensor.shape) else None

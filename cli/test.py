@@ -1,0 +1,86 @@
+"""`pypto-spec test`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from pypto_spec.cli import options
+
+
+@click.command("test")
+@options.specs
+@click.option("--schedules", type=click.IntRange(1), default=5, show_default=True, help="Orders to run each kernel in.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs.")
+@click.option("-j", "--jobs", type=click.IntRange(0), default=0, help="Specs to run side by side.  [default: cores]")
+@click.option("--emit-device", type=click.Path(), metavar="DIR", help="Write what runs the goldens on a device.")
+@options.output_format
+def command(
+    specs: tuple[str, ...],
+    input_format: str,
+    defines: tuple[str, ...],
+    schedules: int,
+    seed: int,
+    jobs: int,
+    emit_device: str | None,
+    format: str,
+) -> None:
+    """Run goldens: the rendered C++ runs on the host model and is compared with torch.
+
+    SPECS are files, folders that are searched for specs, or `-` for standard input. A spec without golden section is
+    compared with its own torch meaning and labelled `derived`.
+    """
+    from pypto_spec.driver.test import TestOptions, run_goldens
+
+    options.runs_long()
+    gathered = options.read(specs, input_format)
+    chosen = TestOptions(schedules, seed, jobs, options.constants(defines))
+    findings = list(gathered.findings)
+    bar = _Bar()
+    good = bad = 0
+    made = []
+    for tested in run_goldens(gathered, chosen, bar.show if sys.stderr.isatty() else None):
+        findings += tested.findings
+        made.append(tested)
+        good, bad = good + tested.ok, bad + (not tested.ok)
+        outcome = tested.outcome
+        bar.clear()
+        if format != "text":
+            continue
+        name = tested.rendered.name if tested.rendered is not None else ""
+        label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
+        click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.name}  {name}: {label}, {tested.seconds:.2f} s")
+    bar.clear()
+    options.show(findings, format)
+    if format == "text":
+        click.echo(f"{good} passed" + (f", {bad} failed" if bad else "") + "  (host model)")
+    if emit_device is not None:
+        from pypto_spec.driver.device import emit
+
+        several = gathered.folders or len(gathered.specs) > 1
+        for tested, folder in emit(made, emit_device, seed=seed, several=several):
+            options.say(f"{tested.spec.name}: device test in {folder}")
+    options.leave(findings)
+
+
+class _Bar:
+    """A line of progress on a terminal."""
+
+    def __init__(self) -> None:
+        self.shown = False
+
+    def show(self, done: int, total: int) -> None:
+        """Draw it anew."""
+        if total > 1:
+            self.shown = True
+            filled = 30 * done // total
+            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {done}/{total}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Make room for other text."""
+        if self.shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self.shown = False

@@ -1,0 +1,110 @@
+"""From a spec's text to a program with every decision made: what every command starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+
+from pypto_spec.check import check_program
+from pypto_spec.collector import collector_paused
+from pypto_spec.convert.to_ir import convert
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Severity, Sink, diagnose
+from pypto_spec.diagnostics.rules.internal import INTERNAL_ERROR
+from pypto_spec.diagnostics.span import Source, Span
+from pypto_spec.ir.nodes import Program
+from pypto_spec.ops.instructions import effects
+from pypto_spec.passes.base import Context, Pass
+from pypto_spec.passes.pipeline import run
+from pypto_spec.records import dataclass
+from pypto_spec.report.hints import report_hints
+from pypto_spec.spec.load import Format
+from pypto_spec.spec.models.document import load_document
+from pypto_spec.targets import TARGETS
+
+OnPass = Callable[[Pass | None, Program], None]
+
+
+@dataclass(slots=True)
+class Compilation:
+    """What came of one spec: `program` is None if errors stopped it; findings in the order they were made."""
+
+    source: Source
+    program: Program | None = None
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+    failure: BaseException | None = None
+    """What was raised where the compiler itself failed."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error among the findings."""
+        return self.program is not None and not any(d.level is Severity.ERROR for d in self.diagnostics)
+
+
+def compile_source(
+    source: Source,
+    *,
+    format: Format | None = None,
+    defines: Mapping[str, str] | None = None,
+    after: str | None = None,
+    on_pass: OnPass | None = None,
+    thorough: bool = False,
+) -> Compilation:
+    """Compile one spec, up to pass `after` or to the end; never raises for what is wrong with the spec.
+
+    `defines` are the command line's `-D NAME=VALUE`. `on_pass` sees the program as it was read (with None) and after
+    each pass. A program compiled to its end has been through the checker and the performance hints.
+    """
+    result = Compilation(source)
+    with collector_paused():
+        try:
+            _compile(result, format, defines, after, on_pass, thorough)
+        except CompileError as error:
+            result.program = None
+            result.failure = error.__cause__
+            result.diagnostics += [d for d in error.diagnostics if d not in result.diagnostics]
+        except RecursionError as error:
+            result.program = None
+            result.failure = error
+            result.diagnostics.append(_internal(source, "the spec is nested too deeply for the compiler"))
+        except Exception as error:  # a bug of ours must not reach the user as a traceback
+            result.program = None
+            result.failure = error
+            result.diagnostics.append(_internal(source, f"{type(error).__name__}: {error}"))
+    return result
+
+
+def _compile(
+    result: Compilation,
+    format: Format | None,
+    defines: Mapping[str, str] | None,
+    after: str | None,
+    on_pass: OnPass | None,
+    thorough: bool,
+) -> None:
+    document = load_document(result.source, format, defines=defines)
+    sink = Sink(
+        disabled=frozenset(document.model.diagnostics.disable),
+        promoted=frozenset(document.model.diagnostics.error),
+        found=result.diagnostics,
+    )
+    program = convert(document, sink)
+    sink.stop_on_errors()
+    if on_pass is not None:
+        on_pass(None, program)
+    context = Context(TARGETS[program.target.platform], sink, timings=result.timings)
+    program = run(program, context, after=after, on_pass=on_pass, thorough=thorough)
+    if after is None:
+        check_program(program, context.target, sink, effects)
+        report_hints(program, context.target, sink)
+        sink.stop_on_errors()
+    result.program = program
+
+
+def _internal(source: Source, what: str) -> Diagnostic:
+    return diagnose(
+        INTERNAL_ERROR,
+        Span(source, 1, 1, 1, 1),
+        f"the compiler failed: {what}",
+        notes=["this is a bug of the compiler, not of the spec"],
+    )

@@ -1,0 +1,31 @@
+"""Writing one file: whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from pypto_spec.driver.inputs import UsageError
+
+
+def write_file(path: str, text: str) -> None:
+    """Replace a file by a new text in one step. Raises UsageError where that cannot be done."""
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, made = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(made, 0o666 & ~mask)
+            os.replace(made, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(made)
+            raise
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from error

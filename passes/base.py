@@ -16,6 +16,8 @@ from pypto_spec.targets.model import Target
 class Property(Enum):
     """What holds of a program between passes; the verifier has one check for each. PyPTO's names where it has them."""
 
+    UNROLL_RESOLVED = "UnrollResolved"
+    STRUCTURED_CTRL_FLOW = "StructuredCtrlFlow"
     SSA_FORM = "SSAForm"
     SPLIT_INCORE_ORCH = "SplitIncoreOrch"
     INCORE_TILE_OPS = "IncoreTileOps"

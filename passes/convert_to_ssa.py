@@ -16,7 +16,7 @@ from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.shapes import TYPE_CHANGES
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.nodes import Carry, For, If, Op, Phi, Program, Region, Stmt, Value
-from pypto_spec.ir.rewrite import Rewriter, definitions, with_parts
+from pypto_spec.ir.rewrite import Rewriter, definitions, local_symbols, with_parts
 from pypto_spec.ir.verifier import same_type
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.name_flow import NameFlow, is_argument
@@ -35,7 +35,7 @@ class _Renamer:
 
     def __init__(self, region: Region) -> None:
         written = Counter(v.name for v in definitions(region.body))
-        self.names = Names(written)
+        self.names = Names((*written, *(s.name for s in local_symbols(region.body))))
         self.kept = {n for n, times in written.items() if times == 1 and split(n)[1] is not None}
         self.first = {n for n, times in written.items() if times > 1 and split(n)[1] is not None}
         self.flow = NameFlow(region.body)
@@ -250,6 +250,7 @@ def run(program: Program, context: Context) -> Program:
 CONVERT_TO_SSA = Pass(
     name="ConvertToSSA",
     run=run,
+    requires=frozenset({Property.STRUCTURED_CTRL_FLOW}),
     produces=frozenset({Property.SSA_FORM}),
     doc=__doc__,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pypto_spec.ir.nodes import Region
-from pypto_spec.ir.rewrite import definitions
+from pypto_spec.ir.rewrite import definitions, local_symbols
 
 
 def split(name: str) -> tuple[str, int | None]:
@@ -17,7 +17,7 @@ def split(name: str) -> tuple[str, int | None]:
 
 
 class Names:
-    """The versions taken in one region, and new ones."""
+    """The versions taken in one region, by values and by the symbols of its loops and ifs, and new ones."""
 
     __slots__ = ("_next", "_taken")
 
@@ -31,8 +31,8 @@ class Names:
 
     @classmethod
     def of(cls, region: Region) -> Names:
-        """The names that a region in SSA form defines."""
-        return cls(value.name for value in definitions(region.body))
+        """The names that a region defines."""
+        return cls((*(v.name for v in definitions(region.body)), *(s.name for s in local_symbols(region.body))))
 
     def fresh(self, name: str) -> str:
         """The next free version of the base of `name`."""

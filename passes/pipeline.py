@@ -20,6 +20,7 @@ from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.chunk_tensor_ops import CHUNK_TENSOR_OPS
 from pypto_spec.passes.convert_tensor_to_tile_ops import CONVERT_TENSOR_TO_TILE_OPS
 from pypto_spec.passes.convert_to_ssa import CONVERT_TO_SSA
+from pypto_spec.passes.ctrl_flow_transform import CTRL_FLOW_TRANSFORM
 from pypto_spec.passes.expand_to_instructions import EXPAND_TO_INSTRUCTIONS
 from pypto_spec.passes.flatten_tile_nd_to_2d import FLATTEN_TILE_ND_TO_2D
 from pypto_spec.passes.infer_tile_memory_space import INFER_TILE_MEMORY_SPACE
@@ -32,11 +33,14 @@ from pypto_spec.passes.memory_reuse import MEMORY_REUSE
 from pypto_spec.passes.outline_incore_scopes import OUTLINE_INCORE_SCOPES
 from pypto_spec.passes.resolve_backend_op_layouts import RESOLVE_BACKEND_OP_LAYOUTS
 from pypto_spec.passes.simplify import SIMPLIFY
+from pypto_spec.passes.unroll_loops import UNROLL_LOOPS
 
 OnPass = Callable[[Pass, Program], None]
 
 
 PASSES: list[Pass] = [
+    UNROLL_LOOPS,
+    CTRL_FLOW_TRANSFORM,
     CONVERT_TO_SSA,
     SIMPLIFY,
     OUTLINE_INCORE_SCOPES,
@@ -87,7 +91,8 @@ def run(
         ran = perf_counter()
         established |= step.produces
         changed = made is not program
-        promised = established if thorough else step.produces | ({Property.SSA_FORM} if changed else set())
+        kept = {Property.SSA_FORM, Property.STRUCTURED_CTRL_FLOW} & established if changed else set()
+        promised = established if thorough else step.produces | kept
         _check(step, made, promised, OPS if changed else None)
         context.timings[step.name] = ran - started
         context.timings["verify"] = context.timings.get("verify", 0.0) + perf_counter() - ran
@@ -134,7 +139,7 @@ def _check_dump(program: Program, context: Context, first: int, established: Set
     """Check in a dump what the passes before the first one have promised."""
     if program.dump is None:
         return
-    broken = verify(program, sorted(p.value for p in established | {Property.SSA_FORM} if first), OPS)
+    broken = verify(program, sorted(p.value for p in established), OPS)
     if broken is not None:
         raise _broken_dump(program, broken.loc, f"the dump is not a program that a pass leaves: {broken.message}")
     if program.dump is None:

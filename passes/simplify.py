@@ -8,12 +8,13 @@ not there yet. All other statements stay as the author wrote them, and a program
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from math import copysign
 
 from pypto_spec.diagnostics.rules.names import UNUSED_VALUE
-from pypto_spec.ir.expr import Index, bounds, sub
+from pypto_spec.ir.arguments import compared, indices_of
+from pypto_spec.ir.expr import Index, Sym, bounds, sub, sym, symbols
 from pypto_spec.ir.nodes import Branch as ControlBranch
 from pypto_spec.ir.nodes import Carry, Condition, Control, For, If, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, Substitution, ops, regions, statements
@@ -74,8 +75,15 @@ def _same_place(x: Value, result: Value) -> bool:
     return result.buffer is None and same_type(x.type, result.type)
 
 
-class _Folder(Rewriter):
-    """Conditions, trip counts and identities."""
+class _Folder(Substitution):
+    """Conditions, trip counts and identities; numbers that are decided with them are put in place behind."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def settle(self, symbol: Sym, index: Index) -> None:
+        """Put an index in the place of a number from here on."""
+        self.symbols = {**self.symbols, symbol: self.index(index)}
 
     def control(self, node: Control) -> Sequence[Control]:
         if isinstance(node, ControlBranch):
@@ -87,6 +95,10 @@ class _Folder(Rewriter):
         return super().control(node)
 
     def op(self, op: Op) -> Sequence[Stmt]:
+        if self.symbols:
+            (made,) = super().op(op)
+            assert isinstance(made, Op)
+            op = made
         if op.name == "reshape" and _same_place(op.operands["x"], op.result):
             self.bind(op.result, op.operands["x"])
             return ()
@@ -105,24 +117,34 @@ class _Folder(Rewriter):
         return ()
 
     def branch(self, branch: If) -> Sequence[Stmt]:
-        answer = decide(branch.condition)
+        answer = decide(self.condition(branch.condition))
         if answer is None:
             return super().branch(branch)
         body = self.block(branch.then if answer else branch.other)
         for phi in branch.phis:
             self.bind(phi.result, self.use(phi.then if answer else phi.other))
+        for number in branch.numbers:
+            self.settle(number.result, number.then if answer else number.other)
         return body
 
     def loop(self, loop: For) -> Sequence[Stmt]:
-        count = trips(loop.start, loop.stop, loop.step)
-        if count == 0:
+        count = trips(*self.indices((loop.start, loop.stop, loop.step)))
+        if count == 0 or self._never(loop):
             for carry in loop.carries:
                 self.bind(carry.result, self.use(carry.init))
+            for number in loop.numbers:
+                self.settle(number.result, number.init)
             return ()
-        if count == 1:
+        if count == 1 and loop.condition is None:
             return self.once(loop)
         if loop.kind == "pipeline":
             loop = replace(loop, kind="for", stages=1)
+        still = [n for n in loop.numbers if n.yielded == sym(n.arg)]
+        for number in still:
+            self.settle(number.arg, number.init)
+            self.settle(number.result, number.init)
+        if still:
+            loop = replace(loop, numbers=tuple(n for n in loop.numbers if n not in still))
         constant = [c for c in loop.carries if c.yielded is c.arg]
         if constant:
             for carry in constant:
@@ -131,40 +153,55 @@ class _Folder(Rewriter):
             loop = replace(loop, carries=tuple(c for c in loop.carries if c.yielded is not c.arg))
         return super().loop(loop)
 
+    def _never(self, loop: For) -> bool:
+        """Whether the condition of a loop is false before its first iteration."""
+        if loop.condition is None:
+            return False
+        first = Substitution({n.arg: self.index(n.init) for n in loop.numbers} | {loop.index: loop.start})
+        return decide(first.condition(self.condition(loop.condition))) is False
+
     def once(self, loop: For) -> Sequence[Stmt]:
         """The body of a loop that runs once, in place of the loop."""
-        fixed = Substitution({loop.index: loop.start})
+        fixed = Substitution({loop.index: loop.start, **{n.arg: n.init for n in loop.numbers}})
         for carry in loop.carries:
             self.bind(carry.arg, self.use(carry.init))
         body = self.block(fixed.block(loop.body))
         for carry in loop.carries:
             self.bind(carry.result, self.use(fixed.use(carry.yielded)))
+        for number in loop.numbers:
+            self.settle(number.result, fixed.index(number.yielded))
         return body
 
 
 class _Sweeper(Rewriter):
     """Removes what nothing uses from one region."""
 
-    def __init__(self, live: set[Value]) -> None:
+    def __init__(self, live: set[Value], numbers: Set[Sym]) -> None:
         super().__init__()
         self.live = live
+        self.numbers = numbers
 
     def op(self, op: Op) -> Sequence[Stmt]:
         return () if is_dead(op, self.live) else (op,)
 
     def loop(self, loop: For) -> Sequence[Stmt]:
         kept = tuple(c for c in loop.carries if c.arg in self.live or c.result in self.live)
-        if len(kept) < len(loop.carries):
-            loop = replace(loop, carries=kept)
+        numbers = tuple(n for n in loop.numbers if n.arg in self.numbers or n.result in self.numbers)
+        if len(kept) < len(loop.carries) or len(numbers) < len(loop.numbers):
+            loop = replace(loop, carries=kept, numbers=numbers)
         (made,) = super().loop(loop)
-        return () if isinstance(made, For) and not made.body and not made.carries else (made,)
+        assert isinstance(made, For)
+        idle = not made.body and not made.carries and not any(n.result in self.numbers for n in made.numbers)
+        return () if idle else (made,)
 
     def branch(self, branch: If) -> Sequence[Stmt]:
         kept = tuple(p for p in branch.phis if p.result in self.live)
-        if len(kept) < len(branch.phis):
-            branch = replace(branch, phis=kept)
+        numbers = tuple(n for n in branch.numbers if n.result in self.numbers)
+        if len(kept) < len(branch.phis) or len(numbers) < len(branch.numbers):
+            branch = replace(branch, phis=kept, numbers=numbers)
         (made,) = super().branch(branch)
-        return () if isinstance(made, If) and not made.then and not made.other and not made.phis else (made,)
+        assert isinstance(made, If)
+        return (made,) if made.then or made.other or made.phis or made.numbers else ()
 
 
 def is_dead(op: Op, live: set[Value]) -> bool:
@@ -194,6 +231,33 @@ def live_values(body: Sequence[Stmt]) -> set[Value]:
         if value not in live:
             live.add(value)
             work.extend(sources.get(value, ()))
+    return live
+
+
+def live_numbers(body: Sequence[Stmt]) -> set[Sym]:
+    """The numbers that a statement of a region, a condition or a loop's bounds depend on."""
+    sources: dict[Sym, list[Index]] = {}
+    work: list[Index] = []
+    for node in statements(body):
+        if isinstance(node, For):
+            work += (node.start, node.stop, node.step)
+            if node.condition is not None:
+                work += compared(node.condition)
+            for number in node.numbers:
+                sources[number.arg] = sources[number.result] = [number.init, number.yielded]
+        elif isinstance(node, If):
+            work += compared(node.condition)
+            for picked in node.numbers:
+                sources[picked.result] = [picked.then, picked.other]
+        else:
+            work += indices_of(node)
+    if not sources:
+        return set()
+    live: set[Sym] = set()
+    while work:
+        for symbol in symbols(work.pop()) - live:
+            live.add(symbol)
+            work += sources.get(symbol, ())
     return live
 
 
@@ -230,12 +294,15 @@ class _Cleaner(Rewriter):
         if all(_needed(node, live) for node in statements(region.body)):
             return region
         _warn(region, live, self.context)
-        return replace(region, body=_Sweeper(live).block(region.body))
+        return replace(region, body=_Sweeper(live, live_numbers(region.body)).block(region.body))
 
 
 def _needed(node: Stmt, live: set[Value]) -> bool:
+    """Whether nothing can go of a statement; with numbers that is for the sweeper to say."""
     if isinstance(node, Op):
         return not is_dead(node, live)
+    if isinstance(node, For | If) and node.numbers:
+        return False
     if isinstance(node, For):
         return bool(node.body or node.carries) and all(_used(c, live) for c in node.carries)
     return not isinstance(node, If) or (bool(node.then or node.other) and all(p.result in live for p in node.phis))

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pypto_spec.ir.access import next_iteration
 from pypto_spec.ir.expr import Index, Sym
 from pypto_spec.ir.nodes import Barrier, Buffer, For, If, Op, SetFlag, Stmt, WaitFlag
-from pypto_spec.ir.rewrite import statements
+from pypto_spec.ir.rewrite import local_symbols, statements
 from pypto_spec.passes.sync.history import History, Record, hull
 from pypto_spec.passes.sync.knowledge import Visit, common, later, unless
 from pypto_spec.passes.sync.model import PIPES, Anchor, Edge, Fence, Row
@@ -367,7 +367,7 @@ class Analysis:
             self._join(edge.target, self.rows.pop(edge))
 
     def _moved(self, loop: For, moves: Mapping[Sym, Index]) -> Mapping[Sym, Index]:
-        inner = [s.index for s in statements(loop.body) if isinstance(s, For)]
+        inner = [*local_symbols(loop.body), *(n.arg for n in loop.numbers)]
         return {**moves, **next_iteration(loop.index, loop.step, trips(loop), inner)}
 
     def _if(self, branch: If, moves: Mapping[Sym, Index]) -> None:

@@ -88,6 +88,8 @@ class Places:
 
 def trips(loop: For) -> int | None:
     """The trip count where it is known."""
+    if loop.condition is not None:
+        return None
     if isinstance(loop.start, int) and isinstance(loop.stop, int) and isinstance(loop.step, int) and loop.step > 0:
         return max(0, -(-(loop.stop - loop.start) // loop.step))
     return None
@@ -96,6 +98,6 @@ def trips(loop: For) -> int | None:
 def least_trips(loop: For) -> int:
     """How often a loop runs at least."""
     low, _ = bounds(sub(loop.stop, loop.start))
-    if low is None or low <= 0:
+    if loop.condition is not None or low is None or low <= 0:
         return 0
     return -(-low // loop.step) if isinstance(loop.step, int) and loop.step > 0 else 1

@@ -90,7 +90,7 @@ def _writes(body: Sequence[Stmt], values: Values, block: int) -> Iterator[_Write
             if isinstance(stmt, Op):
                 if stmt.name == "store":
                     yield _window(stmt, values, block)
-            elif isinstance(stmt, For):
+            elif isinstance(stmt, For) and stmt.condition is None:
                 start, stop, step = (evaluate(n, values) for n in (stmt.start, stmt.stop, stmt.step))
                 for number in range(start, stop, step)[:ROUNDS]:
                     yield from _writes(stmt.body, {**values, stmt.index: number}, block)

@@ -40,6 +40,7 @@ from pypto_spec.ir.expr import (
 )
 from pypto_spec.ir.instr import Effect, InnerBarrier, Ref
 from pypto_spec.ir.nodes import Barrier, Buffer, BufferRef, For, If, Op, Region, SetFlag, Stmt, Value, WaitFlag
+from pypto_spec.ir.rewrite import local_symbols
 from pypto_spec.ir.types import TensorType, TileType
 
 MOST_LAGS = 8
@@ -139,12 +140,14 @@ class Builder:
         free = Sym(f"{index.name}'", index.kind, low, high)
         shortest, longest = bounds(sub(stop, start))
         least, most = (1 if shortest is not None and shortest > 0 else 0), None
+        if loop.condition is not None:
+            least = 0
         if isinstance(step, int) and step > 0:
             if shortest is not None:
-                least = max(0, -(-shortest // step))
+                least = 0 if loop.condition is not None else max(0, -(-shortest // step))
             if longest is not None:
                 most = max(0, -(-longest // step))
-        return Cycle(loop, len(self.chain) + 1, index, free, step, least, most)
+        return Cycle(loop, len(self.chain) + 1, index, free, step, least, most, varying(loop))
 
     def branch(self, branch: If) -> Choice:
         return Choice(branch, self.block(branch.then), self.block(branch.other))
@@ -245,7 +248,7 @@ class Builder:
     def relevant(self, terms: Terms) -> tuple[Cycle, ...]:
         """The loops around this place on whose indices an address depends; notes the period of `i % N`."""
         inside = symbols(Expr(terms, 0))
-        found = tuple(c for c in self.chain if c.index in inside)
+        found = tuple(c for c in self.chain if c.index in inside or not c.varying.isdisjoint(inside))
         self.loops_of[terms, self.chain] = found
         for atom, _ in terms:
             if isinstance(atom, Quot) and found:
@@ -279,6 +282,14 @@ class Builder:
                 address = add(address, mul(ref.slot, buffer.bytes))
             found = self.places[ref] = (buffer.memory.value, address)
         return found
+
+
+def varying(loop: For) -> frozenset[Sym]:
+    """The numbers that may differ from iteration to iteration of a loop: carried, or made in its body."""
+    found = {n.arg for n in loop.numbers}
+    if loop.numbers or any(isinstance(s, For | If) for s in loop.body):
+        found.update(s for s in local_symbols(loop.body) if s.kind == "local")
+    return frozenset(found)
 
 
 def _value(op: Op, operand: str) -> Value:

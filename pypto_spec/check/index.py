@@ -166,6 +166,9 @@ class AddressIndex:
         for number, cycle in enumerate(group.cycles):
             if number >= shared or (plane and cycle.level > level):
                 values[cycle.index] = sym(cycle.free)
+                values.update((s, sym(Sym(s.name, s.kind, s.low, s.high))) for s in cycle.varying)
+            elif plane and cycle.level == level:
+                values.update((s, sym(Sym(s.name, s.kind, s.low, s.high))) for s in cycle.varying)
         there = substitute(there, values)
         if plane:
             apart = self._apart(touch.step.chain[level - 1], lag, here, there)

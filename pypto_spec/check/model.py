@@ -33,6 +33,8 @@ class Cycle:
     step: Index
     least: int
     most: int | None
+    varying: frozenset[Sym] = frozenset()
+    """Numbers that may differ from iteration to iteration."""
     lags: int = 2
     epochs: int = 0
 

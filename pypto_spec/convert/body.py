@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from pypto_spec.convert.context import PoisonedError, Reading, end_of
+from pypto_spec.convert.flow import FlowReader
 from pypto_spec.convert.instructions import PIPES, InstructionTextError, decode_pairs
 from pypto_spec.convert.let import LetReader
 from pypto_spec.convert.level import level_of
 from pypto_spec.convert.located import Written
+from pypto_spec.convert.numbers import is_number
 from pypto_spec.convert.op_stmt import OpReader
-from pypto_spec.convert.ranges import loop_symbol, read_range
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.diagnostics.rules.cores import BAD_INSTRUCTION
@@ -36,9 +37,12 @@ from pypto_spec.ir.nodes import (
 )
 from pypto_spec.ir.types import Access, Memory, TensorType
 from pypto_spec.ops.registry import OPS
+from pypto_spec.spec.formula import FormulaError, Let
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.models.structure import LetStatement
 from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
+
+_LOOPS = frozenset({"for", "pipeline", "unroll", "while"})
 
 
 class BodyReader:
@@ -48,6 +52,7 @@ class BodyReader:
         self.reading = reading
         self.ops = OpReader(reading)
         self.lets = LetReader(self.ops)
+        self.flow = FlowReader(reading, self.ops, self.block)
 
     def region(self, items: Sequence[Statement]) -> tuple[Stmt, ...]:
         """The body of a region, a scope of its own."""
@@ -104,11 +109,15 @@ class BodyReader:
         if word == "let":
             assert isinstance(value, ScalarNode)
             assert isinstance(item.model, LetStatement)
+            if is_number(item.model.formula.value, reading.scope) and self._number(item.model.formula, value):
+                return []
             return self.lets.read(item.model.formula, value, node, self._loc(item, None))
-        if word in ("for", "pipeline"):
-            return [self.loop(item)]
+        if word in _LOOPS:
+            return [self.flow.loop(item, self._loc(item, item.value if isinstance(item.value, MappingNode) else None))]
         if word == "if":
-            return [self.branch(item)]
+            return [self.flow.branch(item, self._loc(item, None))]
+        if word in ("break", "continue"):
+            return [self.flow.jump(item, self._loc(item, None))]
         if word in ("set_flag", "wait_flag", "barrier"):
             return [self.sync(item)]
         if word == "alloc":
@@ -123,183 +132,23 @@ class BodyReader:
             )
         raise AssertionError(f"the loader lets `{word}` through in a region")
 
+    def _number(self, let: Let, node: ScalarNode) -> bool:
+        """Bind a number; False where the name is a tensor's, which takes no number."""
+        scope = self.reading.scope
+        found = scope.get(let.target)
+        if found is not None and found.kind == "tensor":
+            return False
+        if found is not None and found.kind != "number":
+            raise scope.shadowed(found, node.sub_span(let.start, let.end), "a number")
+        try:
+            index = self.reading.exprs.index(let.value)
+        except FormulaError as error:
+            raise self.reading.formula_error(error, node) from None
+        scope.set(Name(let.target, "number", (node, let.start, let.end), index=index))
+        return True
+
     def _loc(self, item: Statement, fields: Located | None) -> Loc:
         return self.reading.loc(item.node, item.key.start, end_of(item), fields)
-
-    # Loops
-
-    def loop(self, item: Statement) -> For:
-        """`for` and `pipeline`."""
-        reading, scope = self.reading, self.reading.scope
-        word, statement = item.keyword, item.node
-        fields = reading.mapping(item.value, statement, word)
-        loc = self._loc(item, fields)
-        start, stop, step = read_range(reading, fields)
-        stages = fields.get("stages")
-        depth = reading.static(stages, "`stages`") if stages is not None else 1
-        allow = self.ops.allow(statement)
-        if depth > 1 and reading.dump is None:
-            reading.sink.report(
-                STAGES_NOT_YET,
-                loc.field("stages"),
-                f"`stages: {depth}` is not used yet: the loop runs at depth 1",
-                label="compiles as a `for`",
-                allow=allow,
-                notes=["results are the same; the copies of one iteration do not overlap the next one's"],
-                helps=["leave `stages` out, or keep it for a later version and write `allow: [PS5001]` beside it"],
-            )
-        starts = self._starts(statement)
-        mark = scope.mark()
-        index = fields.get("index")
-        if index is None:
-            reading.fail(MISSING_KEY, loc.span, f"`{word}` needs `index`: the name of the loop index")
-        symbol = loop_symbol(reading.text(index), start, stop, step)
-        scope.declare(Name(symbol.name, "index", index, sym=symbol))
-        for argument, _, node_of in starts:
-            self.ops.bind(argument, node_of)
-        items, yields = self._split_yield(item.body, statement.get("yield"))
-        with reading.walking(symbol, start, stop, step):
-            body = self.block(items)
-        ends = {name: self._value(value) for name, value in yields.items()}
-        scope.leave(mark)
-        carries = self._carries(statement, starts, ends, loc)
-        return For(
-            index=symbol,
-            start=start,
-            stop=stop,
-            step=step,
-            body=body,
-            loc=loc,
-            carries=carries,
-            kind=cast(Literal["for", "pipeline"], word),
-            stages=depth,
-            allow=allow,
-        )
-
-    def _starts(self, statement: MappingNode) -> list[tuple[Value, Value, Node]]:
-        """The carried values: their name inside, what they start from, and where that is written."""
-        node = statement.get("carry")
-        if node is None:
-            return []
-        found: list[tuple[Value, Value, Node]] = []
-        for key, item in self.reading.mapping(node, statement, "carry").items:
-            init = item.get("init") if isinstance(item, MappingNode) else item
-            start = self._value(init if init is not None else item)
-            found.append((self._like(key.text, start, item), start, key))
-        return found
-
-    def _like(self, name: str, model: Value, node: Node) -> Value:
-        """A value of the type and at the place of another, but for what its own mapping says."""
-        if not isinstance(node, MappingNode):
-            return Value(name, model.type, model.buffer)
-        written = node.get("type")
-        kind = self.ops.fields.written_type(written) if written is not None else model.type
-        return Value(name, kind, self.reading.buffer_ref(node) if "buffer" in node else model.buffer)
-
-    def _split_yield(
-        self, items: Sequence[Statement], beside: Node | None
-    ) -> tuple[Sequence[Statement], dict[str, Node]]:
-        """The statements of a block, and what its `yield` (its last statement, or the key beside it) hands on."""
-        found = beside
-        if items and items[-1].keyword == "yield":
-            found = items[-1].value
-            items = items[:-1]
-        return items, {key.text: value for key, value in found.items} if isinstance(found, MappingNode) else {}
-
-    def _value(self, node: Node) -> Value:
-        text = self.reading.text(node)
-        found = self.reading.scope.get(text)
-        if found is None:
-            raise self.reading.scope.undefined(text, node.span, ("value",))
-        return self.ops.use(found, node)
-
-    def _carries(
-        self, statement: MappingNode, starts: list[tuple[Value, Value, Node]], ends: dict[str, Value], loc: Loc
-    ) -> tuple[Carry, ...]:
-        """The carries, their results bound after the loop: to names of their own, or to the argument's."""
-        if not starts:
-            return ()
-        names: dict[str, tuple[str, Node]] = {}
-        results = statement.get("results")
-        if isinstance(results, MappingNode):
-            for key, item in results.items:
-                of = item.get("of") if isinstance(item, MappingNode) else item
-                names[self.reading.text(of if of is not None else item)] = (key.text, item)
-        made: list[Carry] = []
-        for argument, start, node in starts:
-            if argument.name not in ends:
-                self.reading.fail(
-                    MISSING_KEY,
-                    node,
-                    f"the loop does not yield `{argument.name}`",
-                    label="carried",
-                    helps=[f"end the body with `- yield: {{{argument.name}: VALUE}}`"],
-                )
-            name, item = names.pop(argument.name, (argument.name, node))
-            result = self._like(name, argument, item)
-            self.ops.bind(result, item)
-            made.append(Carry(argument, start, ends[argument.name], result))
-        for text, (_, item) in names.items():
-            self.reading.fail(UNDEFINED_NAME, item, f"the loop carries no `{text}`", label="not carried")
-        return tuple(made)
-
-    # Branches
-
-    def branch(self, item: Statement) -> If:
-        """`if` with its arms."""
-        reading, scope = self.reading, self.reading.scope
-        statement = item.node
-        loc = self._loc(item, None)
-        condition = reading.condition(item.value)
-        mark = scope.mark()
-        with reading.deciding():
-            then, first, latest = self._arm(item, 0, mark)
-            other, second, others = self._arm(item, 1, mark)
-        both = [name for name in latest if name in others and scope.get(name) is None]
-        for text, name in {**latest, **others}.items():
-            if text in both or scope.get(text) is not None:
-                scope.set(others.get(text, name))
-            elif name.kind == "value":
-                scope.end(name)
-        phis: list[Phi] = []
-        for text, node in self._result_names(statement):
-            if text not in first or text not in second:
-                reading.fail(
-                    MISSING_KEY,
-                    node,
-                    f"both arms must yield `{text}`",
-                    label="a result of the `if`",
-                    helps=[f"end each arm with `- yield: {{{text}: VALUE}}`"],
-                )
-            result = self._like(text, first[text], node)
-            self.ops.bind(result, node)
-            phis.append(Phi(result, first[text], second[text]))
-        return If(
-            condition=condition, then=then, other=other, loc=loc, phis=tuple(phis), allow=self.ops.allow(statement)
-        )
-
-    def _arm(
-        self, item: Statement, number: int, mark: int
-    ) -> tuple[tuple[Stmt, ...], dict[str, Value], dict[str, Name]]:
-        """The statements of an arm, what it yields, and what it bound; the scope is then what it was before."""
-        beside = item.node.get("yield")
-        items, yields = self._split_yield((item.then, item.orelse)[number], beside)
-        body = self.block(items)
-        values: dict[str, Value] = {}
-        for name, node in yields.items():
-            own = node.items[number] if isinstance(node, SequenceNode) and len(node.items) == 2 else node
-            values[name] = self._value(own)
-        return body, values, self.reading.scope.rewind(mark)
-
-    def _result_names(self, statement: MappingNode) -> list[tuple[str, Node]]:
-        node = statement.get("results")
-        if isinstance(node, MappingNode):
-            return [(key.text, item) for key, item in node.items]
-        found: list[tuple[str, Node]] = []
-        for item in self.reading.items(node, statement, "results"):
-            name = item.get("name") if isinstance(item, MappingNode) else item
-            found.append((self.reading.text(name if name is not None else item), item))
-        return found
 
     # The lowest level
 

@@ -116,10 +116,19 @@ class Reading:
 
     # Errors
 
-    def fail(self, rule: Rule, node: Place, message: str, *, label: str = "", helps: Collection[str] = ()) -> NoReturn:
+    def fail(
+        self,
+        rule: Rule,
+        node: Place,
+        message: str,
+        *,
+        label: str = "",
+        helps: Collection[str] = (),
+        secondary: Collection[Label] = (),
+    ) -> NoReturn:
         """Raise one error at a node."""
-        secondary = node.alias_labels if isinstance(node, Node) else ()
-        raise CompileError([diagnose(rule, span_of(node), message, label=label, helps=helps, secondary=secondary)])
+        labels = (*(node.alias_labels if isinstance(node, Node) else ()), *secondary)
+        raise CompileError([diagnose(rule, span_of(node), message, label=label, helps=helps, secondary=labels)])
 
     def formula_error(self, error: FormulaError, node: ScalarNode) -> CompileError:
         """The error of a formula at its place in the file."""

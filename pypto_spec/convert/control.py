@@ -17,7 +17,7 @@ from pypto_spec.diagnostics.rules.target import NOT_YET
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.ir.arguments import kernel_name
-from pypto_spec.ir.expr import Index, Sym, add, bounds, ceil_div, mul, sub
+from pypto_spec.ir.expr import Index, Sym, add, bounds, ceil_div, mul, sub, sym
 from pypto_spec.ir.nodes import Branch, Control, Grid, Loop, Region
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.models.structure import Region as RegionModel
@@ -238,7 +238,7 @@ class ControlReader:
     ) -> tuple[Control, ...]:
         scope = self.reading.scope
         mark = scope.mark()
-        scope.declare(Name(symbol.name, "index", self._index_name(fields)[1], sym=symbol))
+        scope.declare(Name(symbol.name, "index", self._index_name(fields)[1], index=sym(symbol)))
         with self.reading.walking(symbol, *(span or ())):
             body = self.block(item.body)
         scope.close(mark)

@@ -84,9 +84,9 @@ class Expressions:
     def _name(self, expr: Name) -> Index:
         found = self.scope.get(expr.id)
         if found is None:
-            raise UndefinedNameError(expr, ("constant", "symbol", "index"))
-        if found.sym is not None:
-            return ir.sym(found.sym)
+            raise UndefinedNameError(expr, ("constant", "symbol", "index", "number"))
+        if found.index is not None:
+            return found.index
         if found.kind == "constant":
             value = found.constant
             if isinstance(value, int) and not isinstance(value, bool):

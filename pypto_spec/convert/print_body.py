@@ -9,7 +9,7 @@ from pypto_spec.convert.instructions import encode, index_text, pairs_text
 from pypto_spec.convert.located import is_written
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
-from pypto_spec.ir.expr import Expr, Index
+from pypto_spec.ir.expr import Expr, Index, Sym
 from pypto_spec.ir.nodes import (
     Attr,
     Barrier,
@@ -18,6 +18,9 @@ from pypto_spec.ir.nodes import (
     Condition,
     For,
     If,
+    Jump,
+    NumberCarry,
+    NumberPhi,
     Op,
     Pair,
     Phi,
@@ -54,6 +57,9 @@ class BodyPrinter:
             self.loop(node, indent, lines)
         elif isinstance(node, If):
             self.branch(node, indent, lines)
+        elif isinstance(node, Jump):
+            lines.append(f"{indent}- {node.kind}: {{}}")
+            lines.append(f"{indent}  src: [{node.loc.span.line}, {node.loc.span.col}]")
         elif isinstance(node, Barrier):
             self._sync(f"barrier: {{pipe: {node.pipe}", node.pairs, node.loc, indent, lines)
         else:
@@ -122,15 +128,23 @@ class BodyPrinter:
 
     def loop(self, loop: For, indent: str, lines: list[str]) -> None:
         """A loop with what it carries."""
-        stages = f", stages: {loop.stages}" if loop.kind == "pipeline" else ""
-        limits = emit.sequence(map(_index, (loop.start, loop.stop, loop.step)))
-        lines.append(f"{indent}- {loop.kind}: {{index: {emit.word(loop.index.name)}, range: {limits}{stages}}}")
+        condition = condition_text(loop.condition) if loop.condition is not None else ""
+        if loop.kind == "while":
+            lines.append(f"{indent}- while: {emit.line(condition)}")
+        else:
+            more = f", stages: {loop.stages}" if loop.kind == "pipeline" else ""
+            more += f", while: {emit.word(condition)}" if condition else ""
+            limits = emit.sequence(map(_index, (loop.start, loop.stop, loop.step)))
+            lines.append(f"{indent}- {loop.kind}: {{index: {emit.word(loop.index.name)}, range: {limits}{more}}}")
         lines.append(f"{indent}  src: [{loop.loc.span.line}, {loop.loc.span.col}]")
         self._allow(loop.allow, indent, lines)
-        if loop.carries:
-            lines.append(f"{indent}  carry: {emit.mapping(map(self._carry, loop.carries))}")
-            lines.append(f"{indent}  results: {emit.mapping(map(self._result, loop.carries))}")
-        yields = [(c.arg.name, c.yielded.name) for c in loop.carries]
+        if loop.carries or loop.numbers:
+            starts = [*map(self._carry, loop.carries), *map(_number_carry, loop.numbers)]
+            results = [*map(self._result, loop.carries), *map(_number_result, loop.numbers)]
+            lines.append(f"{indent}  carry: {emit.mapping(starts)}")
+            lines.append(f"{indent}  results: {emit.mapping(results)}")
+        yields = [(c.arg.name, emit.word(c.yielded.name)) for c in loop.carries]
+        yields += [(n.arg.name, _index(n.yielded)) for n in loop.numbers]
         self._arm("body", loop.body, yields, indent, lines)
 
     def branch(self, branch: If, indent: str, lines: list[str]) -> None:
@@ -138,11 +152,16 @@ class BodyPrinter:
         lines.append(f"{indent}- if: {emit.line(condition_text(branch.condition))}")
         lines.append(f"{indent}  src: [{branch.loc.span.line}, {branch.loc.span.col}]")
         self._allow(branch.allow, indent, lines)
-        if branch.phis:
-            lines.append(f"{indent}  results: {emit.sequence(map(self._phi, branch.phis))}")
-        self._arm("then", branch.then, [(p.result.name, p.then.name) for p in branch.phis], indent, lines)
-        if branch.other or branch.phis:
-            self._arm("else", branch.other, [(p.result.name, p.other.name) for p in branch.phis], indent, lines)
+        results = [*map(self._phi, branch.phis), *map(_number_phi, branch.numbers)]
+        if results:
+            lines.append(f"{indent}  results: {emit.sequence(results)}")
+        then = [(p.result.name, emit.word(p.then.name)) for p in branch.phis]
+        then += [(n.result.name, _index(n.then)) for n in branch.numbers]
+        self._arm("then", branch.then, then, indent, lines)
+        if branch.other or results:
+            other = [(p.result.name, emit.word(p.other.name)) for p in branch.phis]
+            other += [(n.result.name, _index(n.other)) for n in branch.numbers]
+            self._arm("else", branch.other, other, indent, lines)
 
     def _arm(
         self, key: str, body: Sequence[Stmt], yields: list[tuple[str, str]], indent: str, lines: list[str]
@@ -150,7 +169,7 @@ class BodyPrinter:
         under = indent + "    "
         inner = self.block(body, under)
         if yields:
-            inner.append(f"{under}- yield: {emit.mapping([(emit.word(a), emit.word(b)) for a, b in yields])}")
+            inner.append(f"{under}- yield: {emit.mapping([(emit.word(a), b) for a, b in yields])}")
         lines.append(f"{indent}  {key}:" if inner else f"{indent}  {key}: []")
         lines += inner
 
@@ -176,6 +195,26 @@ class BodyPrinter:
         if value.buffer != model.buffer:
             found += [_split(p) for p in _place_parts(value.buffer)] if value.buffer else [("buffer", "null")]
         return found
+
+
+def _limits(symbol: Sym) -> list[tuple[str, str]]:
+    limits = (("min", symbol.low), ("max", symbol.high))
+    return [(key, str(limit)) for key, limit in limits if limit is not None]
+
+
+def _number_carry(number: NumberCarry) -> tuple[str, str]:
+    init, more = _index(number.init), _limits(number.arg)
+    return emit.word(number.arg.name), emit.mapping([("init", init), *more]) if more else init
+
+
+def _number_result(number: NumberCarry) -> tuple[str, str]:
+    of, more = emit.word(number.arg.name), _limits(number.result)
+    return emit.word(number.result.name), emit.mapping([("of", of), *more]) if more else of
+
+
+def _number_phi(number: NumberPhi) -> str:
+    name, more = emit.word(number.result.name), _limits(number.result)
+    return emit.mapping([("name", name), *more]) if more else name
 
 
 def _split(part: str) -> tuple[str, str]:

@@ -7,22 +7,26 @@ what it was first bound in (a loop, an arm, a region) ends it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Literal
 
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
 from pypto_spec.diagnostics.span import Span
 from pypto_spec.diagnostics.suggest import did_you_mean
-from pypto_spec.ir.expr import Sym
+from pypto_spec.ir.expr import Index
+from pypto_spec.diagnostics.span import NOWHERE
 from pypto_spec.ir.nodes import Value
 from pypto_spec.records import dataclass
 from pypto_spec.spec.tree import Node, ScalarNode
 
-Kind = Literal["tensor", "constant", "symbol", "scalar", "index", "value"]
+Kind = Literal["tensor", "constant", "symbol", "scalar", "index", "number", "value"]
 _ARTICLES = {"index": "a loop index"}
 _INNER = "it is first bound inside a loop or one arm of an `if`, and ends there"
-_OUTER = {"value": "it is bound in another region, and values end with their region"}
+_OUTER: dict[str, str] = dict.fromkeys(
+    ("value", "number"), "it is bound in another region, and values end with their region"
+)
 _WAYS_OUT = {
     _INNER: "use it inside; a value bound before the loop or `if` as well lives on behind it",
     _OUTER["value"]: "put both statements into one region, or store it to a tensor there and load it here",
@@ -43,13 +47,13 @@ def span_of(place: Place) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One meaning of a name. `sym` is set where it may stand in an index expression, `number` for constants."""
+    """One meaning of a name. `index` is set where it may stand in an index expression, `constant` for constants."""
 
     text: str
     kind: Kind
     place: Place
     value: Value | None = None
-    sym: Sym | None = None
+    index: Index | None = None
     constant: int | float | str | bool | None = None
 
     @property
@@ -105,6 +109,20 @@ class Scope:
                 )
             ]
         )
+
+    @contextmanager
+    def assuming(self, numbers: Mapping[str, Index]) -> Iterator[None]:
+        """While it lasts these names stand for these indices."""
+        before = {text: self._names.get(text) for text in numbers}
+        self._names.update((text, Name(text, "number", NOWHERE, index=index)) for text, index in numbers.items())
+        try:
+            yield
+        finally:
+            for text, name in before.items():
+                if name is None:
+                    del self._names[text]
+                else:
+                    self._names[text] = name
 
     # Scopes
 

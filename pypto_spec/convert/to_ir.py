@@ -24,7 +24,7 @@ from pypto_spec.diagnostics.rules.syntax import OUT_OF_RANGE
 from pypto_spec.diagnostics.rules.target import NOT_YET
 from pypto_spec.diagnostics.span import Loc, Source
 from pypto_spec.ir.dtype import DTYPES
-from pypto_spec.ir.expr import Index, Sym, bounds
+from pypto_spec.ir.expr import Index, Sym, bounds, sym
 from pypto_spec.ir.nodes import Dump, Program, TargetOptions, Value
 from pypto_spec.ir.types import Access, ScalarType, TensorType, round_up
 from pypto_spec.spec.models.document import Document
@@ -170,14 +170,14 @@ class _Converter:
                 helps=["give `min` and `max` with 0 <= min <= max"],
             )
         symbol = Sym(key.text, "dim", low, high, unit)
-        self.reading.scope.declare(Name(key.text, "symbol", key, sym=symbol))
+        self.reading.scope.declare(Name(key.text, "symbol", key, index=sym(symbol)))
         return symbol
 
     def _scalar(self, key: KeyNode, node: Node) -> Value:
         dtype = DTYPES[self.reading.text(node)]
         value = Value(key.text, ScalarType(dtype))
         symbol = Sym(key.text, "scalar") if not dtype.is_float else None
-        self.reading.scope.declare(Name(key.text, "scalar", key, value, symbol))
+        self.reading.scope.declare(Name(key.text, "scalar", key, value, None if symbol is None else sym(symbol)))
         return value
 
     def _tensor(self, key: KeyNode, node: Node) -> Value:

@@ -24,6 +24,7 @@ def all_rules() -> dict[str, Rule]:
     """Every rule by its code, all families loaded."""
     from pypto_spec.diagnostics.rules import (  # noqa: F401  (imported so that each family registers itself)
         cores,
+        flow,
         hints,
         internal,
         memory,

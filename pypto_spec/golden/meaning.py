@@ -7,8 +7,9 @@ must not be shows in the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from pypto_spec.golden.need_torch import torch
@@ -22,6 +23,7 @@ from pypto_spec.ir.nodes import (
     For,
     Grid,
     If,
+    Jump,
     Loop,
     Op,
     Program,
@@ -54,6 +56,8 @@ class Machine:
     indices: dict[Sym, int] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     memories: dict[str, Any] = field(default_factory=dict)
+    jump: Jump | None = None
+    """The `break` or `continue` on whose way to its loop the run is."""
 
     def run(self) -> None:
         """Run every region in program order, blocks one after the other."""
@@ -95,23 +99,45 @@ class Machine:
                 self._op(stmt)
             elif isinstance(stmt, For):
                 self._for(stmt)
+            elif isinstance(stmt, Jump):
+                self.jump = stmt
+                return
             elif isinstance(stmt, If):
                 taken = self._holds(stmt.condition)
                 self._block(stmt.then if taken else stmt.other)
+                if self.jump is not None:
+                    return
+                for picked in stmt.numbers:
+                    self.indices[picked.result] = self._number(picked.then if taken else picked.other)
                 found = [self._read(p.then if taken else p.other) for p in stmt.phis]
                 for phi, value in zip(stmt.phis, found, strict=True):
                     self._write(phi.result, value)
 
     def _for(self, loop: For) -> None:
         found = [self._read(c.init) for c in loop.carries]
-        for number in range(self._number(loop.start), self._number(loop.stop), self._number(loop.step)):
+        numbers = [self._number(n.init) for n in loop.numbers]
+        for place in self._walk(loop):
+            self.indices[loop.index] = place
+            self.indices.update(zip((n.arg for n in loop.numbers), numbers, strict=True))
+            if loop.condition is not None and not self._holds(loop.condition):
+                break
             for carry, value in zip(loop.carries, found, strict=True):
                 self._write(carry.arg, value)
-            self.indices[loop.index] = number
             self._block(loop.body)
+            jump, self.jump = self.jump, None
             found = [self._read(c.yielded) for c in loop.carries]
+            numbers = [self._number(n) for n in (jump.numbers if jump else [n.yielded for n in loop.numbers])]
+            if jump is not None and jump.kind == "break":
+                break
+        self.indices.update(zip((n.result for n in loop.numbers), numbers, strict=True))
         for carry, value in zip(loop.carries, found, strict=True):
             self._write(carry.result, value)
+
+    def _walk(self, loop: For) -> Iterable[int]:
+        """The values of a loop's index; a `while` has no last one."""
+        if loop.kind == "while":
+            return count()
+        return range(self._number(loop.start), self._number(loop.stop), self._number(loop.step))
 
     def _op(self, op: Op) -> None:
         inputs = {name: self._read(value) for name, value in op.operands.items()}

@@ -13,6 +13,7 @@ from pypto_spec.ir.nodes import (
     For,
     Grid,
     If,
+    Jump,
     Loop,
     Op,
     Program,
@@ -60,7 +61,7 @@ def region_arguments(program: Program, region: Region) -> RegionArguments:
                     (writes if stored else reads).add(value.name)
                 elif isinstance(value.type, ScalarType):
                     scalars.add(value.name)
-        for index in _indices(node):
+        for index in indices_of(node):
             if isinstance(index, Expr) and index is not last:
                 found |= symbols(index)
                 last = index
@@ -76,7 +77,7 @@ def region_arguments(program: Program, region: Region) -> RegionArguments:
     )
 
 
-def _indices(node: object) -> Iterator[Index]:
+def indices_of(node: object) -> Iterator[Index]:
     """Every index in one statement, not looking into its body."""
     if isinstance(node, Op):
         for attr in node.attrs.values():
@@ -92,8 +93,16 @@ def _indices(node: object) -> Iterator[Index]:
             yield from _place(scratch)
     elif isinstance(node, For):
         yield from (node.start, node.stop, node.step)
+        if node.condition is not None:
+            yield from compared(node.condition)
+        for carried in node.numbers:
+            yield from (carried.init, carried.yielded)
     elif isinstance(node, If):
-        yield from _compared(node.condition)
+        yield from compared(node.condition)
+        for picked in node.numbers:
+            yield from (picked.then, picked.other)
+    elif isinstance(node, Jump):
+        yield from node.numbers
     elif isinstance(node, SetFlag | WaitFlag):
         yield node.id
     else:
@@ -107,10 +116,11 @@ def _place(ref: BufferRef | None) -> Iterator[Index]:
             yield ref.slot
 
 
-def _compared(condition: Condition) -> Iterator[Index]:
+def compared(condition: Condition) -> Iterator[Index]:
+    """Every index in a condition."""
     for side in (condition.left, condition.right):
         if isinstance(side, Condition):
-            yield from _compared(side)
+            yield from compared(side)
         elif side is not None:
             yield side
 

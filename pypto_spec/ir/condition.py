@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 
-from pypto_spec.ir.expr import Index, Sym, evaluate
+from pypto_spec.ir.expr import Index, Sym, evaluate, symbols
 from pypto_spec.ir.nodes import Condition
 
 _RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
@@ -28,6 +28,17 @@ def holds(condition: Condition, values: Mapping[Sym, int]) -> bool:
     if condition.op == "or":
         return _truth(condition.left, values) or _truth(condition.right, values)
     return _RELATIONS[condition.op](_number(condition.left, values), _number(condition.right, values))
+
+
+def condition_symbols(condition: Condition) -> frozenset[Sym]:
+    """All symbols in a condition."""
+    found: frozenset[Sym] = frozenset()
+    for side in (condition.left, condition.right):
+        if isinstance(side, Condition):
+            found |= condition_symbols(side)
+        elif side is not None:
+            found |= symbols(side)
+    return found
 
 
 def _truth(side: Index | Condition, values: Mapping[Sym, int]) -> bool:

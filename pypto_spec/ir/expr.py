@@ -1,7 +1,7 @@
 """Integer index expressions: quasi-affine, int64, kept in one canonical form.
 
 An `Index` is a plain `int` where it is constant, otherwise an `Expr`: a constant plus integer multiples of atoms. Atoms
-are symbols (loop indices, block index, `num_blocks()`, run-time dimensions and integer scalars), quotients and
+are symbols (loop indices, block index, `num_blocks()`, run-time dimensions, integer scalars and locals), quotients and
 remainders by a positive constant, minima and maxima, and products of atoms. Two expressions that simplify to the same
 sum compare equal, so `(j + 1) * 64 - j * 64` is the int 64.
 """
@@ -23,11 +23,11 @@ class Sym:
     """A symbol; two symbols are the same only if they are the same object.
 
     `low` and `high` are inclusive bounds of its value, None where unknown, and it is a multiple of `multiple`. `kind`
-    says who gives it its value.
+    says who gives it its value; a `local` one is computed inside a region: a number that a loop carries or an `if` picks.
     """
 
     name: str
-    kind: Literal["loop", "block", "blocks", "dim", "scalar"]
+    kind: Literal["loop", "block", "blocks", "dim", "scalar", "local"]
     low: int | None = None
     high: int | None = None
     multiple: int = 1

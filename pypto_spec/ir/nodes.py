@@ -93,22 +93,6 @@ class Carry:
     result: Value
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class For:
-    """A counted loop inside a region over `start <= index < stop` by `step`."""
-
-    index: Sym
-    start: Index
-    stop: Index
-    step: Index
-    body: tuple[Stmt, ...]
-    loc: Loc
-    carries: tuple[Carry, ...] = ()
-    kind: Literal["for", "pipeline"] = "for"
-    stages: int = 1
-    allow: frozenset[str] = frozenset()
-
-
 Relation = Literal["==", "!=", "<", "<=", ">", ">="]
 
 
@@ -122,12 +106,57 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NumberCarry:
+    """An integer carried by a loop: `arg` inside the body, starting as `init`, next time `yielded`, `result` after it.
+
+    Numbers are in SSA form from the start; a number computed from others is no node but an index over their symbols.
+    """
+
+    arg: Sym
+    init: Index
+    yielded: Index
+    result: Sym
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class For:
+    """A loop inside a region over `start <= index < stop` by `step`, as long as `condition` holds.
+
+    A `while` has a condition and an index that nothing reads; its `stop` is a symbol that nothing is known of. The
+    condition is tested before each iteration, over the `arg`s of what is carried. An `unroll` is gone after
+    UnrollLoops, a `condition` beside a range comes from a `break` (CtrlFlowTransform).
+    """
+
+    index: Sym
+    start: Index
+    stop: Index
+    step: Index
+    body: tuple[Stmt, ...]
+    loc: Loc
+    carries: tuple[Carry, ...] = ()
+    numbers: tuple[NumberCarry, ...] = ()
+    condition: Condition | None = None
+    kind: Literal["for", "pipeline", "unroll", "while"] = "for"
+    stages: int = 1
+    allow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Phi:
     """A value an `if` gives: `then` or `other`, whichever arm ran."""
 
     result: Value
     then: Value
     other: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberPhi:
+    """An integer an `if` gives: `then` or `other`, whichever arm ran."""
+
+    result: Sym
+    then: Index
+    other: Index
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -139,7 +168,20 @@ class If:
     other: tuple[Stmt, ...]
     loc: Loc
     phis: tuple[Phi, ...] = ()
+    numbers: tuple[NumberPhi, ...] = ()
     allow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Jump:
+    """`break` or `continue` of the innermost loop; gone after CtrlFlowTransform.
+
+    `numbers` is what the numbers of that loop (in its order) are here: the next iteration's, or those behind the loop.
+    """
+
+    kind: Literal["break", "continue"]
+    loc: Loc
+    numbers: tuple[Index, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -173,7 +215,7 @@ class Barrier:
     pairs: tuple[Pair, ...] = ()
 
 
-Stmt = Op | For | If | SetFlag | WaitFlag | Barrier
+Stmt = Op | For | If | Jump | SetFlag | WaitFlag | Barrier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

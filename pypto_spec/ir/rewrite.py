@@ -22,7 +22,10 @@ from pypto_spec.ir.nodes import (
     For,
     Grid,
     If,
+    Jump,
     Loop,
+    NumberCarry,
+    NumberPhi,
     Op,
     Phi,
     Program,
@@ -224,6 +227,9 @@ class Substitution(Rewriter):
         if isinstance(node, SetFlag | WaitFlag):
             event = self.index(node.id)
             return (node if event is node.id else replace(node, id=event),)
+        if isinstance(node, Jump):
+            numbers = self.indices(node.numbers)
+            return (node if numbers is node.numbers else replace(node, numbers=numbers),)
         return super().stmt(node)
 
     def loop(self, loop: For) -> Sequence[Stmt]:
@@ -231,18 +237,38 @@ class Substitution(Rewriter):
             self.define(carry.arg)
             self.define(carry.result)
         start, stop, step = self.indices((loop.start, loop.stop, loop.step))
+        condition = self.condition(loop.condition) if loop.condition is not None else None
+        numbers = tuple(map(self.number, loop.numbers))
         (made,) = super().loop(loop)
-        if start is not loop.start or stop is not loop.stop or step is not loop.step:
-            made = replace(cast(For, made), start=start, stop=stop, step=step)
+        if (
+            start is not loop.start
+            or stop is not loop.stop
+            or step is not loop.step
+            or condition is not loop.condition
+            or not _alike(numbers, loop.numbers)
+        ):
+            made = replace(cast(For, made), start=start, stop=stop, step=step, condition=condition, numbers=numbers)
         return (made,)
+
+    def number(self, number: NumberCarry) -> NumberCarry:
+        """A carried number; what it yields may hold the symbols as well."""
+        init, yielded = self.index(number.init), self.index(number.yielded)
+        if init is number.init and yielded is number.yielded:
+            return number
+        return NumberCarry(number.arg, init, yielded, number.result)
+
+    def number_phi(self, number: NumberPhi) -> NumberPhi:
+        then, other = self.index(number.then), self.index(number.other)
+        return number if then is number.then and other is number.other else NumberPhi(number.result, then, other)
 
     def branch(self, branch: If) -> Sequence[Stmt]:
         condition = self.condition(branch.condition)
         for phi in branch.phis:
             self.define(phi.result)
+        numbers = tuple(map(self.number_phi, branch.numbers))
         (made,) = super().branch(branch)
-        if condition is not branch.condition:
-            made = replace(cast(If, made), condition=condition)
+        if condition is not branch.condition or not _alike(numbers, branch.numbers):
+            made = replace(cast(If, made), condition=condition, numbers=numbers)
         return (made,)
 
 
@@ -291,6 +317,17 @@ def definitions(body: Sequence[Stmt]) -> Iterator[Value]:
             yield from definitions(node.then)
             yield from definitions(node.other)
             yield from (p.result for p in node.phis)
+
+
+def local_symbols(body: Sequence[Stmt]) -> Iterator[Sym]:
+    """All symbols that loops and ifs define: indices, carried numbers and those that arms give."""
+    for node in statements(body):
+        if isinstance(node, For):
+            yield node.index
+            for number in node.numbers:
+                yield from (number.arg, number.result)
+        elif isinstance(node, If):
+            yield from (number.result for number in node.numbers)
 
 
 def used_values(body: Sequence[Stmt]) -> set[Value]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pypto_spec.diagnostics.span import Loc
+from pypto_spec.ir.broken import Broken
+from pypto_spec.ir.flow_checks import structured, unrolled
 from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.rewrite import definitions, ops, regions
@@ -17,14 +19,6 @@ from pypto_spec.records import dataclass
 
 FREE_ROLES = frozenset({"move", "view", "create"})
 """Roles of ops that take tiles with a pitch as they are; recipes of all others assume dense rows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """Something that does not hold, and the statement where it shows."""
-
-    message: str
-    loc: Loc
 
 
 def same_type(a: ValueType, b: ValueType) -> bool:
@@ -265,6 +259,8 @@ def _synchronised(program: Program) -> Iterator[Broken]:
 
 
 CHECKS: Mapping[str, Callable[[Program], Iterator[Broken]]] = {
+    "UnrollResolved": unrolled,
+    "StructuredCtrlFlow": structured,
     "SSAForm": structure,
     "SplitIncoreOrch": _split_planes,
     "IncoreTileOps": _tile_ops,

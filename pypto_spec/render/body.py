@@ -16,6 +16,7 @@ from pypto_spec.records import dataclass
 from pypto_spec.render.comments import heading
 from pypto_spec.render.literals import literal
 from pypto_spec.render.model import LineKind
+from pypto_spec.render.numbers import advances, open_numbers, open_picks, picks
 from pypto_spec.render.scope import Scope, Tensor, operand_tensor, scalar_text
 from pypto_spec.render.wrap import COLUMNS, INDENT, wrap
 
@@ -96,29 +97,39 @@ class Body:
 
     def _loop(self, loop: For, indent: str) -> None:
         cpp = self.scope.cpp
-        start, stop = cpp.index(loop.start), cpp.index(loop.stop)
-        step = cpp.index(loop.step)
-        name = self.scope.open_loop(loop.index)
-        advance = f"++{name}" if loop.step == 1 else f"{name} += {step}"
-        down = isinstance(loop.step, int) and loop.step < 0
         self.lines.append(Line(indent + heading(loop), "comment", loc=loop.loc))
-        head = f"for (int64_t {name} = {start}; {name} {'>' if down else '<'} {stop}; {advance}) {{"
-        self._inside(head, loop.body, loop, indent)
+        for text in open_numbers(loop, self.scope):
+            self._put(text, "control", loop.loc, None, indent)
+        if loop.kind == "while":
+            assert loop.condition is not None
+            self._inside(f"while ({cpp.condition(loop.condition)}) {{", loop.body, loop, indent)
+        else:
+            start, stop, step = cpp.index(loop.start), cpp.index(loop.stop), cpp.index(loop.step)
+            name = self.scope.open_loop(loop.index)
+            advance = f"++{name}" if loop.step == 1 else f"{name} += {step}"
+            going = f"{name} {'>' if isinstance(loop.step, int) and loop.step < 0 else '<'} {stop}"
+            if loop.condition is not None:
+                going += f" && {cpp.operand(loop.condition, 'and')}"
+            self._inside(f"for (int64_t {name} = {start}; {going}; {advance}) {{", loop.body, loop, indent)
+            self.scope.close_loop()
         self.lines.append(Line(f"{indent}}}", "control", loc=loop.loc))
-        self.scope.close_loop()
 
     def _branch(self, branch: If, indent: str) -> None:
         self.lines.append(Line(indent + heading(branch), "comment", loc=branch.loc))
+        for text in open_picks(branch, self.scope):
+            self._put(text, "control", branch.loc, None, indent)
         self._inside(f"if ({self.scope.cpp.condition(branch.condition)}) {{", branch.then, branch, indent)
-        if branch.other:
-            self._inside("} else {", branch.other, branch, indent)
+        if branch.other or picks(branch, self.scope, 1):
+            self._inside("} else {", branch.other, branch, indent, 1)
         self.lines.append(Line(f"{indent}}}", "control", loc=branch.loc))
 
-    def _inside(self, head: str, body: tuple[Stmt, ...], node: For | If, indent: str) -> None:
+    def _inside(self, head: str, body: tuple[Stmt, ...], node: For | If, indent: str, arm: int = 0) -> None:
         self._put(head, "control", node.loc, None, indent)
         self.declared.append(set())
         before = len(self.lines)
         self.block(body, indent + INDENT)
+        for text in advances(node, self.scope) if isinstance(node, For) else picks(node, self.scope, arm):
+            self._put(text, "control", node.loc, None, indent + INDENT)
         if len(self.lines) == before:
             self.lines.append(Line(f"{indent}{INDENT}// nothing to do here", "form"))
         self.declared.pop()

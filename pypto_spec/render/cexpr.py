@@ -95,14 +95,15 @@ class Cpp:
             return f"!({self._side(condition.left)})"
         assert condition.right is not None
         if condition.op in ("and", "or"):
-            sides = [self._operand(s, condition.op) for s in (condition.left, condition.right)]
+            sides = [self.operand(s, condition.op) for s in (condition.left, condition.right)]
             return f" {'&&' if condition.op == 'and' else '||'} ".join(sides)
         return f"{self._side(condition.left)} {condition.op} {self._side(condition.right)}"
 
     def _side(self, side: Index | Condition) -> str:
         return self.condition(side) if isinstance(side, Condition) else self.index(side)
 
-    def _operand(self, side: Index | Condition, op: str) -> str:
+    def operand(self, side: Index | Condition, op: str) -> str:
+        """C++ text of one side of `&&` or `||`."""
         text = self._side(side)
         mixed = isinstance(side, Condition) and side.op in ("and", "or") and side.op != op
         return f"({text})" if mixed else text

@@ -39,7 +39,10 @@ def describe(node: Stmt, name: Namer) -> str:
         return _op(node, name)
     if isinstance(node, For):
         step = "" if node.step == 1 else f" step {index_text(node.step)}"
-        return f"{node.kind} {node.index.name} from {index_text(node.start)} to {index_text(node.stop)}{step}"
+        more = f" while {condition_text(node.condition)}" if node.condition is not None else ""
+        if node.kind == "while":
+            return more.strip()
+        return f"{node.kind} {node.index.name} from {index_text(node.start)} to {index_text(node.stop)}{step}{more}"
     return f"if {condition_text(node.condition)}" if isinstance(node, If) else type(node).__name__
 
 

@@ -132,6 +132,11 @@ class Scope:
         self.symbols[symbol] = name
         return name
 
+    def number(self, symbol: Sym) -> str:
+        """Name a number that a loop carries or an `if` picks."""
+        name = self.symbols[symbol] = self.names.unique(base(symbol.name))
+        return name
+
     def close_loop(self) -> None:
         """Leave the innermost loop."""
         self._active.pop()

@@ -26,10 +26,12 @@ class TypeSpec(Model):
 class Carried(Model):
     """A carried value or a result with what the compiler decided about it."""
 
-    init: Annotated[ValueName | None, Field(description="the value it starts from")] = None
+    init: Annotated[Formula | None, Field(description="the value or number it starts from")] = None
     of: Annotated[ValueName | None, Field(description="the value it stands for")] = None
     name: ValueName | None = None
     type: TypeSpec | None = None
+    min: Annotated[Formula | None, Field(description="of a number: its smallest value")] = None
+    max: Annotated[Formula | None, Field(description="of a number: its largest value")] = None
     buffer: ValueName | None = None
     slot: Formula | None = None
     offset: Formula | None = None
@@ -38,7 +40,7 @@ class Carried(Model):
 def _named(key: str) -> BeforeValidator:
     def read(value: object) -> object:
         if isinstance(value, dict):
-            return {name: {key: item} if isinstance(item, str) else item for name, item in value.items()}
+            return {name: {key: item} if isinstance(item, str | int) else item for name, item in value.items()}
         return value
 
     return BeforeValidator(read)
@@ -56,7 +58,7 @@ def _results(value: object) -> object:
 
 def _yields(value: object) -> object:
     if isinstance(value, dict):
-        return {name: [item] if isinstance(item, str) else item for name, item in value.items()}
+        return {name: [item] if isinstance(item, str | int) else item for name, item in value.items()}
     return value
 
 
@@ -85,7 +87,7 @@ class Extras(Model):
         dict[ValueName, Carried], _named("init"), _MAP, Field(description="`{ARG: INIT}`: values carried by the loop")
     ] = Field(default_factory=dict)
     yields: Annotated[
-        dict[ValueName, tuple[ValueName, ...]],
+        dict[ValueName, tuple[Formula, ...]],
         BeforeValidator(_yields),
         _MAP,
         Field(alias="yield", description="loop: `{ARG: VALUE}`; if: `{RESULT: [THEN, ELSE]}`"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, TypeAlias
 
 from pypto_spec.ir.opdef import OpDef
@@ -34,7 +34,7 @@ class Keyword:
 
     `scalar` names the model's field that a scalar value fills (`region: NAME`); where `fields` is false the value is
     always that scalar. `options` are model fields that stand beside the keyword, `extras` the other siblings it takes,
-    `blocks` the keys of its bodies, of which `needs` must be there.
+    `blocks` the keys of its bodies, of which `needs` must be there. A `bare` one stands alone: `- break:`.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Keyword:
     blocks: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     opens: Plane | None = None
+    bare: bool = False
     example: str = ""
 
     @property
@@ -65,6 +66,10 @@ def _loop(name: str, planes: frozenset[Plane], model: type[Model], example: str)
     return Keyword(
         name, planes, _doc(model), lambda: model, extras=_LOOP, blocks=("body",), needs=("body",), example=example
     )
+
+
+def _same(model: type[Model]) -> type[Model]:
+    return model
 
 
 def _doc(model: type[Model]) -> str:
@@ -95,6 +100,23 @@ STRUCTURE: tuple[Keyword, ...] = (
     _loop("parallel", CONTROL, structure.Parallel, "parallel: {index: i, count: 8}"),
     _loop("spmd", CONTROL, structure.Spmd, "spmd: {index: blk, blocks: auto}"),
     _loop("pipeline", EXECUTION, structure.Pipeline, "pipeline: {index: i, count: 8, stages: 2}"),
+    _loop("unroll", EXECUTION, structure.Unroll, "unroll: {index: i, count: 4}"),
+    Keyword(
+        "while",
+        EXECUTION,
+        _doc(structure.While),
+        lambda: structure.While,
+        scalar="condition",
+        fields=False,
+        extras=_LOOP,
+        blocks=("body",),
+        needs=("body",),
+        example="while: k < N",
+    ),
+    *(
+        Keyword(name, EXECUTION, _doc(model), partial(_same, model), bare=True, example=f"{name}: {{}}")
+        for name, model in (("break", structure.Break), ("continue", structure.Continue))
+    ),
     Keyword(
         "if",
         BOTH,
@@ -159,12 +181,6 @@ STRUCTURE: tuple[Keyword, ...] = (
     ),
     *_reserved(
         EXECUTION,
-        unroll="A loop whose iterations are all written out.",
-        **{
-            "while": "A loop on a condition.",
-            "break": "Leaves the innermost loop.",
-            "continue": "Goes on with the next iteration.",
-        },
         split_aiv="Work shared by the two vector lanes.",
         aiv_shard="A lane's part of a value.",
         aic_gather="Both lanes' parts as one value.",

@@ -224,6 +224,8 @@ class Reader:
         plain: object
         if isinstance(value, MappingNode) and keyword.fields:
             plain = value.to_plain(self.scalar)
+        elif keyword.bare and isinstance(value, ScalarNode) and value.value is None:
+            plain = {}
         elif keyword.scalar is not None and not (isinstance(value, ScalarNode) and value.value is None):
             plain = {keyword.scalar: value.to_plain(self.scalar)}
         else:

@@ -20,6 +20,12 @@ Range = Annotated[
 ]
 
 
+While_ = Annotated[
+    Formula | None,
+    Field(alias="while", description="the loop ends before the first iteration where this is false", examples=["k < N"]),
+]
+
+
 class For(Model):
     """A counted loop: `count` iterations from 0, or a `range`. On the control plane each iteration is a launch."""
 
@@ -28,6 +34,31 @@ class For(Model):
     index: Index
     count: Count = None
     range: Range = None
+    while_: While_ = None
+
+
+class Unroll(Model):
+    """A loop whose iterations are all written out; the index is a constant in each."""
+
+    exactly_one: ClassVar[tuple[str, ...]] = ("count", "range")
+
+    index: Index
+    count: Count = None
+    range: Range = None
+
+
+class While(Model):
+    """A loop that goes on as long as its condition holds, over numbers that its body changes."""
+
+    condition: Annotated[Formula, Field(description="comparisons joined by and, or, not", examples=["k < N"])]
+
+
+class Break(Model):
+    """Leaves the innermost loop."""
+
+
+class Continue(Model):
+    """Goes on with the next iteration of the innermost loop."""
 
 
 class Pipeline(Model):
@@ -101,7 +132,7 @@ class LetStatement(Model):
 class Yield(Model):
     """The values an arm or a loop body hands on, by the names they have outside; dumps only."""
 
-    values: Annotated[dict[ValueName, ValueName], Field(description="result or argument: value")]
+    values: Annotated[dict[ValueName, Formula], Field(description="result or argument: value or number")]
 
 
 class Alloc(Model):

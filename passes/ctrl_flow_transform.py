@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from pypto_spec.diagnostics.rules.flow import UNREACHABLE
 from pypto_spec.ir.expr import Index, Sym, bounds, sym
+from pypto_spec.ir.jumps import jumps, leaves
 from pypto_spec.ir.nodes import Condition, For, If, Jump, NumberCarry, NumberPhi, Program, Region, Stmt
 from pypto_spec.ir.rewrite import Rewriter, Substitution, statements
 from pypto_spec.passes.base import Context, Pass, Property
@@ -20,16 +21,6 @@ from pypto_spec.passes.naming import Names, split
 Exit = tuple[Index, ...]
 """At the end of a stretch of statements: the loop's numbers, whether it broke, whether control goes on behind the
 stretch (all 0 or 1), and what the stretch gives to what follows if it does."""
-
-
-def jumps(body: Sequence[Stmt]) -> bool:
-    """Whether a `break` or `continue` of the loop around `body` stands in it."""
-    return any(isinstance(s, Jump) or (isinstance(s, If) and (jumps(s.then) or jumps(s.other))) for s in body)
-
-
-def leaves(body: Sequence[Stmt]) -> bool:
-    """Whether control never comes to the end of `body`."""
-    return any(isinstance(s, Jump) or (isinstance(s, If) and leaves(s.then) and leaves(s.other)) for s in body)
 
 
 @dataclass(slots=True)
@@ -42,7 +33,7 @@ class _Lowering:
 
     def run(self) -> For:
         loop = self.loop
-        ends = (*(n.yielded for n in loop.numbers), 0, 0)
+        ends: Exit = (*(n.yielded for n in loop.numbers), 0, 0)
         body, left = self.block(loop.body, ends)
         count = len(loop.numbers)
         numbers = [NumberCarry(n.arg, n.init, left[k], n.result) for k, n in enumerate(loop.numbers)]
@@ -64,7 +55,7 @@ class _Lowering:
             rest = body[place + 1 :]
             if isinstance(stmt, Jump):
                 self._unreachable(stmt, rest)
-                left = (*stmt.numbers, int(stmt.kind == "break"), 0, *(0 for _ in end[count + 2 :]))
+                left: Exit = (*stmt.numbers, int(stmt.kind == "break"), 0, *(0 for _ in end[count + 2 :]))
                 return list(body[:place]), left
             if isinstance(stmt, If) and (jumps(stmt.then) or jumps(stmt.other)):
                 made, left = self.branch(stmt, rest, end)
@@ -99,14 +90,12 @@ class _Lowering:
         """An `if` after which control may go on from both arms, or from none."""
         loop = self.loop
         count = len(loop.numbers)
-        idle = (*(sym(n.arg) for n in loop.numbers), 0, 1)
+        idle: Exit = (*(sym(n.arg) for n in loop.numbers), 0, 1)
         then, one = self.block(stmt.then, (*idle, *(n.then for n in stmt.numbers)))
         other, two = self.block(stmt.other, (*idle, *(n.other for n in stmt.numbers)))
         given = count + 2
         numbers, met = self._meet(one[:given], two[:given])
-        numbers += [
-            NumberPhi(n.result, one[given + k], two[given + k]) for k, n in enumerate(stmt.numbers)
-        ]
+        numbers += [NumberPhi(n.result, one[given + k], two[given + k]) for k, n in enumerate(stmt.numbers)]
         head = replace(stmt, then=tuple(then), other=tuple(other), numbers=tuple(numbers))
         inner, last = self.block(rest, end)
         skipped = (*met[: count + 1], 0, *(0 for _ in end[given:]))

@@ -9,7 +9,7 @@ through a view) is copied before it. The arms of an `if` write to one buffer ali
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from pypto_spec.ir.nodes import BufferRef, Carry, For, If, Op, Phi, Program, Region, Stmt, Value
@@ -80,6 +80,15 @@ class _Aliaser(Rewriter):
         return [*copies, *self.loop(made)]
 
     def loop(self, loop: For) -> Sequence[Stmt]:
+        body = loop.body
+        for number, carry in enumerate(loop.carries):
+            home = self.use(carry.arg).buffer
+            if home is not None and carry.arg.buffer is not None and carry.yielded.type == carry.arg.type:
+                others = [c.yielded for n, c in enumerate(loop.carries) if n != number]
+                held = {home.buffer, carry.arg.buffer.buffer}
+                body = self._prefer(body, carry.yielded, home, held, others)
+        if body is not loop.body:
+            loop = replace(loop, body=body)
         (made,) = super().loop(loop)
         assert isinstance(made, For)
         tiles = [c for c in made.carries if c.arg.buffer is not None]
@@ -134,6 +143,64 @@ class _Aliaser(Rewriter):
         body[number + 1 :] = _Swap(made, moved).block(tuple(rest))
         self.bind(made, moved)
 
+    def _prefer(
+        self, body: tuple[Stmt, ...], value: Value, home: BufferRef, held: Set[str], others: Sequence[Value]
+    ) -> tuple[Stmt, ...]:
+        """Let the `if` that gives a value put it at `home`, if what is `held` there is needed no more behind it."""
+        place = next((n for n, s in enumerate(body) if isinstance(s, If) and value in _bound(s)), None)
+        if place is None or value.buffer is None:
+            return body
+        branch = body[place]
+        assert isinstance(branch, If)
+        chosen = next(p for p in branch.phis if p.result is value)
+        peers = [p for p in branch.phis if p is not chosen]
+        rest = body[place + 1 :]
+        users = [*(v for s in rest for v in reads(s)), *others, *(v for p in peers for v in (p.then, p.other))]
+        if any(v.buffer is not None and v.buffer.buffer in held for v in users) or not _follows(rest, value, others):
+            return body
+        result = self.bind(value, replace(value, buffer=home))
+        body = self._made_before(body, place, chosen, home, held, users)
+        then = self._prefer(branch.then, chosen.then, home, held, [p.then for p in peers])
+        other = self._prefer(branch.other, chosen.other, home, held, [p.other for p in peers])
+        phis = tuple(replace(p, result=result) if p is chosen else p for p in branch.phis)
+        return (*body[:place], replace(branch, then=then, other=other, phis=phis), *rest)
+
+    def _made_before(
+        self,
+        body: tuple[Stmt, ...],
+        place: int,
+        phi: Phi,
+        home: BufferRef,
+        held: Set[str],
+        users: Sequence[Value],
+    ) -> tuple[Stmt, ...]:
+        """Let an op in front of an `if` write home what an arm hands on as it is, if it may."""
+        for value in dict.fromkeys((phi.then, phi.other)):
+            number = next((n for n, s in enumerate(body[:place]) if isinstance(s, Op) and value in s.results), None)
+            if number is None or value.buffer is None or value.type != phi.result.type:
+                continue
+            op = body[number]
+            assert isinstance(op, Op)
+            between = [v for s in body[number + 1 : place + 1] for v in reads(s)]
+            if base_of(op) is not None or any(
+                v.buffer is not None and v.buffer.buffer in held for v in (*between, *users)
+            ):
+                continue
+            branch = body[place]
+            assert isinstance(branch, If)
+            plain = replace(branch, phis=tuple(p for p in branch.phis if p is not phi))
+            if not _follows((*body[number + 1 : place], plain, *body[place + 1 :]), value, ()):
+                continue
+            moved = replace(value, buffer=home)
+            operands = {name: self.use(v) for name, v in op.operands.items()}
+            new = replace(op, operands=operands, results=tuple(moved if v is value else v for v in op.results))
+            reads_home = any(v.buffer is not None and v.buffer.buffer == home.buffer for v in operands.values())
+            if reads_home and not in_place(new, home.buffer, home.buffer):
+                continue
+            self.bind(value, moved)
+            body = (*body[:number], replace(new, operands=op.operands), *body[number + 1 :])
+        return body
+
     # -- branches -------------------------------------------------------------------------------------------------
 
     def branch(self, branch: If) -> Sequence[Stmt]:
@@ -145,7 +212,13 @@ class _Aliaser(Rewriter):
             if home is None:
                 phis.append(phi)
                 continue
-            sides = (self._arm(then, phi.then, phi.result, made), self._arm(other, phi.other, phi.result, made))
+            peers = [p for p in made.phis if p is not phi]
+            self._write_home(then, phi.result, phi.then, [self.use(p.then) for p in peers])
+            self._write_home(other, phi.result, phi.other, [self.use(p.other) for p in peers])
+            sides = (
+                self._arm(then, self.use(phi.then), phi.result, made),
+                self._arm(other, self.use(phi.other), phi.result, made),
+            )
             phis.append(Phi(phi.result, *sides))
         if not made.phis:
             return (made,)

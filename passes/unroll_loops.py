@@ -11,7 +11,7 @@ from dataclasses import replace
 from pypto_spec.diagnostics.model import CompileError, diagnose
 from pypto_spec.diagnostics.rules.flow import UNROLL_COUNT
 from pypto_spec.ir.expr import Index, Sym, sym
-from pypto_spec.ir.nodes import For, If, NumberCarry, NumberPhi, Op, Program, Region, SetFlag, Stmt, Value, WaitFlag
+from pypto_spec.ir.nodes import For, If, NumberCarry, NumberPhi, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, Substitution, local_symbols, statements, with_parts
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.naming import Names
@@ -52,9 +52,7 @@ class _Copy(Substitution):
     def branch(self, branch: If) -> Sequence[Stmt]:
         (made,) = super().branch(branch)
         assert isinstance(made, If)
-        return (
-            replace(made, numbers=tuple(NumberPhi(self.fresh[n.result], n.then, n.other) for n in made.numbers)),
-        )
+        return (replace(made, numbers=tuple(NumberPhi(self.fresh[n.result], n.then, n.other) for n in made.numbers)),)
 
 
 class _Unroller(Substitution):

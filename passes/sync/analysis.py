@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pypto_spec.ir.access import next_iteration
 from pypto_spec.ir.expr import Index, Sym
 from pypto_spec.ir.nodes import Barrier, Buffer, For, If, Op, SetFlag, Stmt, WaitFlag
-from pypto_spec.ir.rewrite import local_symbols, statements
+from pypto_spec.ir.rewrite import local_symbols
 from pypto_spec.passes.sync.history import History, Record, hull
 from pypto_spec.passes.sync.knowledge import Visit, common, later, unless
 from pypto_spec.passes.sync.model import PIPES, Anchor, Edge, Fence, Row
@@ -127,6 +127,7 @@ class Analysis:
         self.visits: dict[Stmt, list[Visit]] = {}
         self.rows: dict[Edge, Row] = {}
         self.rounds: list[tuple[For, int, int]] = []
+        self.learnt: dict[Stmt, list[tuple[int, int, Row, int]]] = {}
         self.final = False
         self.missing: dict[tuple[For, int, int, Stmt], Edge] = {}
         self.missing_fences: dict[tuple[Stmt, int, int], tuple[For, Fence]] = {}
@@ -270,10 +271,23 @@ class Analysis:
             edge.note(record.op, op)
         placed = edge.set_at.stmt
         if isinstance(placed, Op) or placed not in self.ends:
-            self._learn(target, source, record.row, record.time)
+            row, time = record.row, record.time
         else:
             rows, last = self.ends[placed]
-            self._learn(target, source, rows[source], last[source])
+            row, time = rows[source], last[source]
+        self._learn(target, source, row, time)
+        if loop is None and not isinstance(second, Op):
+            self.learnt.setdefault(second, []).append((target, source, row, time))
+
+    def _learnt_before(self, stmt: For | If, known: Iterable[Sequence[int]]) -> list[list[int]]:
+        """What was known before a loop or `if`, with what the waits give that are found to stand in front of it."""
+        rows = [list(row) for row in known]
+        for target, source, row, time in self.learnt.get(stmt, ()):
+            mine = rows[target]
+            for number, passed in enumerate(row):
+                mine[number] = max(mine[number], passed)
+            mine[source] = max(mine[source], time)
+        return rows
 
     def _learn(self, target: int, source: int, row: Row, time: int) -> None:
         self._join(target, row)
@@ -339,6 +353,7 @@ class Analysis:
         for edge in self.homes.get(loop, ()):
             self.rows[edge] = self._row_now(edge.source)
         before, last, opening = self._snapshot(), tuple(self.last), dict(self.rows)
+        self.learnt.pop(loop, None)
         start = self.time
         least = least_trips(loop)
         skipped = self.history.copy() if least == 0 else None
@@ -357,6 +372,7 @@ class Analysis:
                 self.rows = {edge: common(rows[edge], row) for edge, row in self.rows.items()}
         if skipped is not None:
             self.history.merge(skipped)
+        before = tuple(map(tuple, self._learnt_before(loop, before)))
         if least == 0 and self.final:
             self.known = [list(common(a, b)) for a, b in zip(before, self.known, strict=True)]
             self.rows = {edge: common(opening[edge], row) for edge, row in self.rows.items() if edge in opening}
@@ -372,11 +388,13 @@ class Analysis:
 
     def _if(self, branch: If, moves: Mapping[Sym, Index]) -> None:
         before, history, rows = [list(row) for row in self.known], self.history.copy(), dict(self.rows)
+        self.learnt.pop(branch, None)
         self._block(branch.then, moves)
         after, seen, raised = self.known, self.history, self.rows
-        # The other arm never runs after this one: it sees what was before both.
-        self.known, self.history, self.rows = before, history, rows
+        # The other arm never runs after this one: it sees what was before both, and the waits in front of both.
+        self.known, self.history, self.rows = self._learnt_before(branch, before), history, rows
         self._block(branch.other, moves)
+        after = self._learnt_before(branch, after)
         self.known = [list(common(a, b)) for a, b in zip(after, self.known, strict=True)]
         self.rows = {edge: common(raised[edge], row) for edge, row in self.rows.items() if edge in raised}
         self.history.merge(seen)

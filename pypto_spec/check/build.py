@@ -90,8 +90,10 @@ class Builder:
                 self.barrier(node.pipe, node, made)
             elif isinstance(node, For):
                 self.put(made, self.loop(node))
-            else:
+            elif isinstance(node, If):
                 self.put(made, self.branch(node))
+            else:
+                self.out.undecided(node.loc, f"a `{node.kind}` is still there", "")
         self.open.clear()
         return made
 

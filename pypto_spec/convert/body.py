@@ -6,33 +6,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, cast
 
+from pypto_spec.convert.branches import BranchReader
 from pypto_spec.convert.context import PoisonedError, Reading, end_of
-from pypto_spec.convert.flow import FlowReader
 from pypto_spec.convert.instructions import PIPES, InstructionTextError, decode_pairs
 from pypto_spec.convert.let import LetReader
 from pypto_spec.convert.level import level_of
 from pypto_spec.convert.located import Written
+from pypto_spec.convert.loops import LoopReader
 from pypto_spec.convert.numbers import is_number
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.diagnostics.rules.cores import BAD_INSTRUCTION
-from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
-from pypto_spec.diagnostics.rules.sync import FLAG_UNDER_AUTO, STAGES_NOT_YET
+from pypto_spec.diagnostics.rules.names import SHADOWED_NAME
+from pypto_spec.diagnostics.rules.sync import FLAG_UNDER_AUTO
 from pypto_spec.diagnostics.rules.syntax import CONFLICTING_KEYS, MISSING_KEY, UNKNOWN_WORD
 from pypto_spec.diagnostics.span import Loc, Located
 from pypto_spec.ir.nodes import (
     Barrier,
     Buffer,
-    Carry,
-    For,
-    If,
     Pair,
-    Phi,
     Pipe,
     SetFlag,
     Stmt,
-    Value,
     WaitFlag,
 )
 from pypto_spec.ir.types import Access, Memory, TensorType
@@ -40,7 +36,7 @@ from pypto_spec.ops.registry import OPS
 from pypto_spec.spec.formula import FormulaError, Let
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.models.structure import LetStatement
-from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
+from pypto_spec.spec.tree import MappingNode, Node, ScalarNode
 
 _LOOPS = frozenset({"for", "pipeline", "unroll", "while"})
 
@@ -52,7 +48,8 @@ class BodyReader:
         self.reading = reading
         self.ops = OpReader(reading)
         self.lets = LetReader(self.ops)
-        self.flow = FlowReader(reading, self.ops, self.block)
+        self.loops = LoopReader(reading, self.ops, self.block)
+        self.branches = BranchReader(reading, self.ops, self.block)
 
     def region(self, items: Sequence[Statement]) -> tuple[Stmt, ...]:
         """The body of a region, a scope of its own."""
@@ -113,11 +110,11 @@ class BodyReader:
                 return []
             return self.lets.read(item.model.formula, value, node, self._loc(item, None))
         if word in _LOOPS:
-            return [self.flow.loop(item, self._loc(item, item.value if isinstance(item.value, MappingNode) else None))]
+            return [self.loops.loop(item, self._loc(item, item.value if isinstance(item.value, MappingNode) else None))]
         if word == "if":
-            return [self.flow.branch(item, self._loc(item, None))]
+            return [self.branches.branch(item, self._loc(item, None))]
         if word in ("break", "continue"):
-            return [self.flow.jump(item, self._loc(item, None))]
+            return [self.loops.jump(item, self._loc(item, None))]
         if word in ("set_flag", "wait_flag", "barrier"):
             return [self.sync(item)]
         if word == "alloc":

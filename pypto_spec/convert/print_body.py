@@ -41,6 +41,8 @@ class BodyPrinter:
         self.precision = program.target.precision
         self.types: dict[ValueType, str] = {}
         self.plans: dict[str, list[tuple[str, str]]] = {}
+        self.carried: list[list[Sym]] = []
+        """The numbers that the loops around this point carry."""
 
     def block(self, body: Sequence[Stmt], indent: str) -> list[str]:
         """Lines of a list of statements."""
@@ -58,7 +60,9 @@ class BodyPrinter:
         elif isinstance(node, If):
             self.branch(node, indent, lines)
         elif isinstance(node, Jump):
-            lines.append(f"{indent}- {node.kind}: {{}}")
+            given = [(emit.word(s.name), _index(n)) for s, n in zip(self.carried[-1], node.numbers, strict=True)]
+            more = f"yield: {emit.mapping(given)}" if given else ""
+            lines.append(f"{indent}- {node.kind}: {{{more}}}")
             lines.append(f"{indent}  src: [{node.loc.span.line}, {node.loc.span.col}]")
         elif isinstance(node, Barrier):
             self._sync(f"barrier: {{pipe: {node.pipe}", node.pairs, node.loc, indent, lines)
@@ -145,7 +149,9 @@ class BodyPrinter:
             lines.append(f"{indent}  results: {emit.mapping(results)}")
         yields = [(c.arg.name, emit.word(c.yielded.name)) for c in loop.carries]
         yields += [(n.arg.name, _index(n.yielded)) for n in loop.numbers]
+        self.carried.append([n.arg for n in loop.numbers])
         self._arm("body", loop.body, yields, indent, lines)
+        self.carried.pop()
 
     def branch(self, branch: If, indent: str, lines: list[str]) -> None:
         """An `if` with what its arms give."""

@@ -13,10 +13,9 @@ from typing import Literal
 
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
-from pypto_spec.diagnostics.span import Span
+from pypto_spec.diagnostics.span import NOWHERE, Span
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.ir.expr import Index
-from pypto_spec.diagnostics.span import NOWHERE
 from pypto_spec.ir.nodes import Value
 from pypto_spec.records import dataclass
 from pypto_spec.spec.tree import Node, ScalarNode

@@ -23,7 +23,7 @@ class Sym:
     """A symbol; two symbols are the same only if they are the same object.
 
     `low` and `high` are inclusive bounds of its value, None where unknown, and it is a multiple of `multiple`. `kind`
-    says who gives it its value; a `local` one is computed inside a region: a number that a loop carries or an `if` picks.
+    says who gives it its value; a `local` one is made inside a region: a number that a loop carries or an `if` picks.
     """
 
     name: str

@@ -238,8 +238,8 @@ class Substitution(Rewriter):
             self.define(carry.result)
         start, stop, step = self.indices((loop.start, loop.stop, loop.step))
         condition = self.condition(loop.condition) if loop.condition is not None else None
-        numbers = tuple(map(self.number, loop.numbers))
         (made,) = super().loop(loop)
+        numbers = tuple(map(self.number, loop.numbers))  # what the body settled is known now
         if (
             start is not loop.start
             or stop is not loop.stop
@@ -265,8 +265,8 @@ class Substitution(Rewriter):
         condition = self.condition(branch.condition)
         for phi in branch.phis:
             self.define(phi.result)
-        numbers = tuple(map(self.number_phi, branch.numbers))
         (made,) = super().branch(branch)
+        numbers = tuple(map(self.number_phi, branch.numbers))
         if condition is not branch.condition or not _alike(numbers, branch.numbers):
             made = replace(cast(If, made), condition=condition, numbers=numbers)
         return (made,)

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.broken import Broken
 from pypto_spec.ir.flow_checks import structured, unrolled
 from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.rewrite import definitions, ops, regions
 from pypto_spec.ir.types import ArrayType, Layout, ScalarType, TensorType, TileType, ValueType
-from pypto_spec.records import dataclass
 
 FREE_ROLES = frozenset({"move", "view", "create"})
 """Roles of ops that take tiles with a pitch as they are; recipes of all others assume dense rows."""

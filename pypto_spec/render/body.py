@@ -9,7 +9,7 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Expr
 from pypto_spec.ir.instr import Arg, InnerBarrier, Instr, Number, Ref, ScalarRef, Struct, Word
-from pypto_spec.ir.nodes import Barrier, For, If, Op, Pair, Stmt, Value, WaitFlag
+from pypto_spec.ir.nodes import Barrier, For, If, Op, Pair, SetFlag, Stmt, Value, WaitFlag
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import ScalarType, TensorType
 from pypto_spec.records import dataclass
@@ -82,7 +82,7 @@ class Body:
             if isinstance(node, Barrier):
                 self._barrier(node.pipe, node.pairs, node.loc, None, indent)
                 continue
-            assert not isinstance(node, Op | For | If)
+            assert isinstance(node, SetFlag | WaitFlag)
             event = f"{node.source.upper()}_{node.target.upper()}"
             id_text = self.scope.cpp.index(node.id)
             word, kind = ("WaitFlag", "wait") if isinstance(node, WaitFlag) else ("SetFlag", "set")

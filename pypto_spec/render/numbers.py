@@ -48,9 +48,12 @@ def open_picks(branch: If, scope: Scope) -> Iterator[str]:
 
 def picks(branch: If, scope: Scope, arm: int) -> list[str]:
     """The assignments at the end of an arm: 0 is `then`, 1 is `else`."""
-    chosen = [n for n in branch.numbers if arm == 0 or not _known(branch, n)]
-    values = [scope.cpp.index(n.other if arm else n.then) for n in chosen]
-    return [f"{scope.symbols[n.result]} = {value};" for n, value in zip(chosen, values, strict=True)]
+    chosen: list[str] = []
+    for number in branch.numbers:
+        known, value = _known(branch, number), number.other if arm else number.then
+        if not (known if arm else False) and (known or value != 0):
+            chosen.append(f"{scope.symbols[number.result]} = {scope.cpp.index(value)};")
+    return chosen
 
 
 def _known(branch: If, number: NumberPhi) -> bool:

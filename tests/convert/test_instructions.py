@@ -27,8 +27,8 @@ EPS = Value("eps", ScalarType(FP32))
 
 def decoder() -> Decoder:
     scope = Scope()
-    scope.declare(Name("i", "index", NOWHERE, sym=I))
-    scope.declare(Name("M", "symbol", NOWHERE, sym=M))
+    scope.declare(Name("i", "index", NOWHERE, index=sym(I)))
+    scope.declare(Name("M", "symbol", NOWHERE, index=sym(M)))
     exprs = Expressions(scope)
     exprs.affine = False
     return Decoder(lambda text: exprs.index(parse_expression(text)), {"eps": EPS}.get)

@@ -152,7 +152,7 @@ def scope() -> Scope:
     made = Scope()
     span = Span(Source("k.yaml", ""), 1, 1, 1, 2)
     for symbol in SYMBOLS:
-        made.set(Name(symbol.name, "index", span, sym=symbol))
+        made.set(Name(symbol.name, "index", span, index=sym(symbol)))
     return made
 
 

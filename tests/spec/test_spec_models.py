@@ -14,7 +14,7 @@ from pypto_spec.diagnostics.span import Source
 from pypto_spec.ir.dtype import DTYPES
 from pypto_spec.ir.nodes import Pipe
 from pypto_spec.ir.types import Memory
-from pypto_spec.spec.formula import Name, Number, to_text
+from pypto_spec.spec.formula import Expr, Name, Number, to_text
 from pypto_spec.spec.models import structure
 from pypto_spec.spec.models.document import Document, load_document
 from pypto_spec.spec.models.fields import DType, OnChip
@@ -112,6 +112,11 @@ program:
 """
 
 
+def name_of(expr: Expr | None) -> str:
+    assert isinstance(expr, Name)
+    return expr.id
+
+
 def test_structure() -> None:
     spmd, parallel = document(STRUCTURE).program
     assert spmd.model.written["blocks"] == "auto"
@@ -127,7 +132,8 @@ def test_structure() -> None:
     )
     assert region.field_span("as") is not None
     loop, pipeline = region.body
-    assert {k: (c.init, c.buffer) for k, c in loop.extras.carry.items()} == {"m": ("m0", None), "k": ("k0", "vec.0")}
+    carried = {k: (name_of(c.init), c.buffer) for k, c in loop.extras.carry.items()}
+    assert carried == {"m": ("m0", None), "k": ("k0", "vec.0")}
     assert loop.extras.results["m.9"].of == "m"
     branch, barrier, other, flag, alloc = loop.body
     assert [s.keyword for s in branch.then] == ["let", "yield"]
@@ -137,7 +143,7 @@ def test_structure() -> None:
     assert (barrier.model.written, other.model.written["for"]) == ({"pipe": "all"}, (((1, 2), (3, 4)),))
     assert len(flag.model.written["for"]) == 2
     assert alloc.model.written["memory"] == "vec"
-    assert pipeline.extras.yields == {"m": ("m.1",)}
+    assert [name_of(value) for value in pipeline.extras.yields["m"]] == ["m.1"]
     assert parallel.model.written["index"] == ("i", "j")
 
 
@@ -215,7 +221,9 @@ WRONG = [
     (["- src: [1, 2]"], "PS1021", "src: [1, 2]", "no keyword"),
     (["- 3"], "PS1021", "3", "one keyword"),
     (["- [1]"], "PS1021", "[1]", "one keyword"),
-    (["- break"], "PS7001", "break", "not there yet"),
+    (["- break"], "PS1021", "break", "one keyword"),
+    (["- tpush: {}"], "PS7001", "tpush", "not there yet"),
+    (["- break: {when: 1}"], "PS1001", "when", "no key `when`"),
     (["- tpush: {x: t}"], "PS7001", "tpush", "not there yet"),
     (["- region: q", "  body: []"], "PS6001", "region", "move it out"),
     (["- for: {index: i}", "  body: []"], "PS1015", "for", "`count` or `range`"),

@@ -22,7 +22,9 @@ Range = Annotated[
 
 While_ = Annotated[
     Formula | None,
-    Field(alias="while", description="the loop ends before the first iteration where this is false", examples=["k < N"]),
+    Field(
+        alias="while", description="the loop ends before the first iteration where this is false", examples=["k < N"]
+    ),
 ]
 
 
@@ -53,12 +55,24 @@ class While(Model):
     condition: Annotated[Formula, Field(description="comparisons joined by and, or, not", examples=["k < N"])]
 
 
+Handed = Annotated[
+    dict[ValueName, Formula],
+    Field(
+        alias="yield", description="numbers it hands on, where the loop carries them by hand", examples=[{"k": "k + 1"}]
+    ),
+]
+
+
 class Break(Model):
     """Leaves the innermost loop."""
+
+    yields: Handed = Field(default_factory=dict)
 
 
 class Continue(Model):
     """Goes on with the next iteration of the innermost loop."""
+
+    yields: Handed = Field(default_factory=dict)
 
 
 class Pipeline(Model):

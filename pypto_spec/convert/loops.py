@@ -1,0 +1,249 @@
+"""Loops inside a region, with what they carry, and the jumps out of them.
+
+Values keep their names until ConvertToSSA; integers are in SSA form from here on (`numbers.py`), since types and
+windows are made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Literal, TypeAlias, cast
+
+from pypto_spec.convert.carried import Block, CarryReader
+from pypto_spec.convert.context import Reading
+from pypto_spec.convert.numbers import assigned, carried_bounds, local, union
+from pypto_spec.convert.op_stmt import OpReader
+from pypto_spec.convert.ranges import loop_symbol, read_range
+from pypto_spec.convert.scope import Name
+from pypto_spec.diagnostics.model import Label
+from pypto_spec.diagnostics.rules.flow import CARRIED_BY_HAND, ENDLESS_LOOP, JUMP_OUTSIDE, UNROLL_COUNT
+from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
+from pypto_spec.diagnostics.rules.sync import STAGES_NOT_YET
+from pypto_spec.diagnostics.rules.syntax import MISSING_KEY
+from pypto_spec.diagnostics.span import Loc
+from pypto_spec.ir.condition import condition_symbols
+from pypto_spec.ir.expr import Index, Sym, sym
+from pypto_spec.ir.nodes import For, Jump, NumberCarry, Value
+from pypto_spec.records import dataclass
+from pypto_spec.spec.models.statement import Statement
+from pypto_spec.spec.tree import MappingNode, Node
+
+MOST_UNROLLED = 1024
+"""Iterations that one `unroll` writes out."""
+
+LoopKind: TypeAlias = Literal["for", "pipeline", "unroll", "while"]
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A loop being read: the numbers it carries by their names, and the jumps in it."""
+
+    kind: LoopKind
+    by_hand: Node | None
+    """A tile it carries by hand."""
+    loc: Loc
+    written: tuple[str, ...] = ()
+    """Numbers it carries by hand."""
+    names: list[str] = field(default_factory=list)
+    jumps: list[Jump] = field(default_factory=list)
+
+
+class LoopReader:
+    """Reads loops and jumps; `block` reads what stands in them."""
+
+    def __init__(self, reading: Reading, ops: OpReader, block: Block) -> None:
+        self.reading = reading
+        self.ops = ops
+        self.block = block
+        self.carried = CarryReader(reading, ops)
+        self.frames: list[_Frame] = []
+
+    def loop(self, item: Statement, loc: Loc) -> For:
+        """`for`, `pipeline`, `unroll` and `while`."""
+        reading, scope, statement = self.reading, self.reading.scope, item.node
+        kind = cast(LoopKind, item.keyword)
+        fields = item.value if isinstance(item.value, MappingNode) else None
+        allow = self.ops.allow(statement)
+        starts = self.carried.starts(statement)
+        mark = scope.mark()
+        start: Index = 0
+        stop: Index
+        step: Index = 1
+        depth = 1
+        if kind == "while":
+            symbol, stop = Sym("while", "loop", 0), sym(Sym("rounds", "local", 0))
+        else:
+            fields = reading.mapping(fields, statement, kind)
+            start, stop, step = read_range(reading, fields)
+            depth = self._depth(fields, loc, allow)
+            if kind == "unroll":
+                self._unrollable(statement, fields, (start, stop, step), loc)
+            index = fields.get("index")
+            if index is None:
+                reading.fail(MISSING_KEY, loc.span, f"`{kind}` needs `index`: the name of the loop index")
+            symbol = loop_symbol(reading.text(index), start, stop, step)
+            scope.declare(Name(symbol.name, "index", index, index=sym(symbol)))
+        items, yields = self.carried.split_yield(item.body, statement.get("yield"))
+        tiles = [s.key for s in starts if isinstance(s.init, Value)]
+        written = tuple(s.name for s in starts if not isinstance(s.init, Value))
+        frame = _Frame(kind, tiles[0] if tiles else None, loc, written)
+        args = self.carried.arguments(starts, yields)
+        carried = self._carried(items, frame)
+        at = item.value if kind == "while" else fields.get("while") if fields is not None else None
+        condition = reading.condition(at) if at is not None else None
+        self.frames.append(frame)
+        with reading.walking(symbol, start, None if condition is not None else stop, step):
+            body = self.block(items)
+        self.frames.pop()
+        ends = {name: self.carried.given(node) for name, node in yields.items()}
+        lasts = [cast(Index, cast(Name, scope.get(name)).index) for name in frame.names]
+        scope.leave(mark)
+        carries, numbers = self.carried.carries(statement, starts, args, ends)
+        for place, name in enumerate(frame.names):
+            arg, init, known = carried[name]
+            behind = [init, lasts[place], *(j.numbers[len(written) + place] for j in frame.jumps)]
+            made = NumberCarry(arg, init, lasts[place], local(reading.fresh.name(name), union(behind)))
+            numbers.append(made)
+            scope.set(Name(name, "number", known.place, index=sym(made.result)))
+        made_loop = For(
+            index=symbol, start=start, stop=stop, step=step, body=body, loc=loc, carries=carries,
+            numbers=tuple(numbers), condition=condition, kind=kind, stages=depth, allow=allow,
+        )  # fmt: skip
+        self._ends(made_loop, frame, at)
+        return made_loop
+
+    def _depth(self, fields: MappingNode, loc: Loc, allow: frozenset[str]) -> int:
+        """The `stages` of a pipeline."""
+        reading = self.reading
+        stages = fields.get("stages")
+        depth = reading.static(stages, "`stages`") if stages is not None else 1
+        if depth > 1 and reading.dump is None:
+            reading.sink.report(
+                STAGES_NOT_YET,
+                loc.field("stages"),
+                f"`stages: {depth}` is not used yet: the loop runs at depth 1",
+                label="compiles as a `for`",
+                allow=allow,
+                notes=["results are the same; the copies of one iteration do not overlap the next one's"],
+                helps=["leave `stages` out, or keep it for a later version and write `allow: [PS5001]` beside it"],
+            )
+        return depth
+
+    def _unrollable(
+        self, statement: MappingNode, fields: MappingNode, span: tuple[Index, Index, Index], loc: Loc
+    ) -> None:
+        """Refuse an `unroll` that cannot be written out."""
+        carry = statement.get("carry")
+        if carry is not None:
+            self.reading.fail(
+                UNROLL_COUNT,
+                carry,
+                "an `unroll` carries nothing by hand: its iterations stand one after the other",
+                label="not in `unroll`",
+                helps=["bind the names again in its body, or write `for`"],
+            )
+        start, stop, step = span
+        place = fields.get("count") or fields.get("range") or loc.span
+        if not (isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)):
+            self.reading.fail(
+                UNROLL_COUNT,
+                place,
+                "the iterations of an `unroll` are counted at compile time",
+                label="depends on run-time values",
+                helps=["use constants, or write `for`"],
+            )
+        times = len(range(start, stop, step))
+        if times > MOST_UNROLLED:
+            self.reading.fail(
+                UNROLL_COUNT,
+                place,
+                f"an `unroll` writes out {MOST_UNROLLED} iterations at most, found {times}",
+                label=f"{times} iterations",
+                helps=["write `for`, with an `unroll` of some iterations inside"],
+            )
+
+    def _ends(self, loop: For, frame: _Frame, at: Node | None) -> None:
+        """Refuse a `while` whose condition nothing in its body can change."""
+        if loop.kind != "while" or at is None or any(j.kind == "break" for j in frame.jumps):
+            return
+        assert loop.condition is not None
+        moving = {n.arg for n in loop.numbers if n.yielded != sym(n.arg)}
+        if condition_symbols(loop.condition) & moving:
+            return
+        read = sorted(s.name.partition(".")[0] for s in condition_symbols(loop.condition))
+        name = read[0] if read else "k"
+        self.reading.fail(
+            ENDLESS_LOOP,
+            at,
+            "this condition is the same in every iteration: the loop never runs or never ends",
+            label="nothing in the body changes it",
+            helps=[
+                f"bind a number before the loop and change it inside, as in `- let: {name} = {name} + 1`",
+                "or leave the loop with `break`",
+            ],
+        )
+
+    def _carried(self, items: Sequence[Statement], frame: _Frame) -> dict[str, tuple[Sym, Index, Name]]:
+        """Make a symbol for each number that the body binds again; the initial value and the old meaning with it."""
+        scope, fresh = self.reading.scope, self.reading.fresh
+        updates = assigned(items, scope)
+        known = {name: cast(Name, scope.get(name)) for name in updates}
+        starts = {name: cast(Index, found.index) for name, found in known.items()}
+        limits = carried_bounds(starts, updates, self.reading.exprs) if starts else {}
+        made: dict[str, tuple[Sym, Index, Name]] = {}
+        for name, found in known.items():
+            symbol = local(fresh.name(name), limits[name])
+            made[name] = symbol, starts[name], found
+            scope.set(Name(name, "number", found.place, index=sym(symbol)))
+            frame.names.append(name)
+        return made
+
+    def jump(self, item: Statement, loc: Loc) -> Jump:
+        """`break` and `continue`."""
+        reading, word = self.reading, cast(Literal["break", "continue"], item.keyword)
+        if not self.frames:
+            reading.fail(
+                JUMP_OUTSIDE,
+                item.key,
+                f"`{word}` stands in no loop of this region",
+                label="no loop around it",
+                helps=["put it into the body of a `for` or `while`"],
+            )
+        frame = self.frames[-1]
+        if frame.kind in ("unroll", "pipeline"):
+            why = "its iterations are written out" if frame.kind == "unroll" else "its iterations overlap"
+            reading.fail(
+                JUMP_OUTSIDE,
+                item.key,
+                f"`{word}` cannot leave an iteration of `{frame.kind}`: {why}",
+                label="not in this loop",
+                secondary=[Label(frame.loc.span, "the innermost loop")],
+                helps=["make it a `for`, or put what it skips under an `if`"],
+            )
+        if frame.by_hand is not None:
+            reading.fail(
+                CARRIED_BY_HAND,
+                item.key,
+                f"`{word}` in a loop with `carry`: what it hands on is not written",
+                label="no `yield` here",
+                secondary=[Label(frame.by_hand.span, "carried by hand")],
+                helps=["leave `carry` and `yield` out and bind the names again: the loop then carries them by itself"],
+            )
+        given = item.value.get("yield") if isinstance(item.value, MappingNode) else None
+        handed = {key.text: node for key, node in given.items} if isinstance(given, MappingNode) else {}
+        for name in (n for n in frame.written if n not in handed):
+            reading.fail(
+                MISSING_KEY,
+                item.key,
+                f"`{word}` does not say what `{name}` is then",
+                label="the loop carries it by hand",
+                helps=[f"write `{word}: {{yield: {{{name}: VALUE}}}}`, or leave `carry` out and bind `{name}` again"],
+            )
+        written = [reading.index(handed.pop(name)) for name in frame.written]
+        for name, node in handed.items():
+            reading.fail(UNDEFINED_NAME, node, f"the loop carries no `{name}`", label="not carried by hand")
+        implied = [cast(Index, cast(Name, reading.scope.get(name)).index) for name in frame.names]
+        made = Jump(kind=word, loc=loc, numbers=(*written, *implied))
+        frame.jumps.append(made)
+        return made

@@ -36,7 +36,7 @@ from pypto_spec.ops.registry import OPS
 from pypto_spec.spec.formula import FormulaError, Let
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.models.structure import LetStatement
-from pypto_spec.spec.tree import MappingNode, Node, ScalarNode
+from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 
 _LOOPS = frozenset({"for", "pipeline", "unroll", "while"})
 
@@ -83,12 +83,18 @@ class BodyReader:
             names = [(n.text, n) for n in into if isinstance(n, ScalarNode)]
         elif item.keyword == "let" and isinstance(item.value, ScalarNode):
             names = [(item.value.text.partition("=")[0].strip(), item.value)]
+        for key in ("carry", "results"):
+            beside = item.node.get(key)
+            if isinstance(beside, MappingNode):
+                names += [(k.text, k) for k, _ in beside.items]
+            elif isinstance(beside, SequenceNode):
+                names += [(n.text, n) for n in beside.items if isinstance(n, ScalarNode)]
         if item.keyword == "store" and isinstance(item.value, MappingNode):
             target = item.value.get("to")
             names += [(target.text, target)] if isinstance(target, ScalarNode) else []
         for text, node in names:
             found = self.reading.scope.get(text)
-            if found is None or found.kind == "value":
+            if found is None or found.kind in ("value", "number"):
                 self.reading.scope.set(Name(text, "value", node))
             elif found.value is not None and isinstance(found.value.type, TensorType):
                 self.reading.written.add(text)

@@ -11,6 +11,7 @@ from typing import Literal, NoReturn
 from pypto_spec.convert.exprs import Expressions, NotIntegerError, UndefinedNameError
 from pypto_spec.convert.instructions import index_text
 from pypto_spec.convert.scope import Fresh, Kind, Name, Place, Scope, span_of
+from pypto_spec.convert.scope import PoisonedError as PoisonedError
 from pypto_spec.diagnostics.model import CompileError, Label, Rule, Sink, diagnose
 from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.shapes import OUT_OF_BOUNDS, RUNTIME_SIZE
@@ -25,10 +26,6 @@ from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode, span_between
 
 SIZE_HELP = ("use a fixed size here, and `valid` for the part of it that is in use",)
-
-
-class PoisonedError(Exception):
-    """A statement uses a value whose own statement has an error already; nothing more is said about it."""
 
 
 def _span(source: Source, start: int, end: int) -> Span:

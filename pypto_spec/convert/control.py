@@ -138,6 +138,15 @@ class ControlReader:
         """A host loop."""
         fields = self.reading.mapping(item.value, item.node, "for")
         start, stop, step = read_range(self.reading, fields)
+        until = fields.get("while")
+        if until is not None:
+            self.reading.fail(
+                NOT_YET,
+                until,
+                "a loop on the host has no `while`: what is launched does not depend on what kernels compute",
+                label="for loops inside a region",
+                helps=["put the loop into the region, or give it a `count`"],
+            )
         symbol = loop_symbol(self._index_name(fields)[0], start, stop, step)
         body = self._inside(symbol, fields, item, (start, stop, step))
         return Loop(index=symbol, start=start, stop=stop, step=step, body=body, loc=self._loc(item))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from pypto_spec.convert.instructions import index_text
-from pypto_spec.convert.scope import Kind, Scope
+from pypto_spec.convert.scope import Kind, PoisonedError, Scope
 from pypto_spec.convert.scope import Name as Meaning
 from pypto_spec.diagnostics.rules.names import NOT_A_VALUE, UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.shapes import NOT_AN_INDEX
@@ -93,6 +93,8 @@ class Expressions:
                 return value
             shown = f"the word `{value}`" if isinstance(value, str) else repr(value)
             raise NotIntegerError(expr, found, f"an integer is needed here, `{expr.id}` is {shown}")
+        if found.kind == "value" and found.value is None:
+            raise PoisonedError
         raise FormulaError(
             f"`{expr.id}` is {found.what}, not an integer",
             expr.start,

@@ -26,6 +26,7 @@ from pypto_spec.ir.condition import condition_symbols
 from pypto_spec.ir.expr import Index, Sym, sym
 from pypto_spec.ir.nodes import For, Jump, NumberCarry, Value
 from pypto_spec.records import dataclass
+from pypto_spec.spec.formula import names
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.tree import MappingNode, Node
 
@@ -171,8 +172,11 @@ class LoopReader:
         moving = {n.arg for n in loop.numbers if n.yielded != sym(n.arg)}
         if condition_symbols(loop.condition) & moving:
             return
-        read = sorted(s.name.partition(".")[0] for s in condition_symbols(loop.condition))
-        name = read[0] if read else "k"
+        read = [n.id for n in names(self.reading.expression(at))]
+        known = [
+            text for text in read if (found := self.reading.scope.get(text)) is not None and found.kind == "number"
+        ]
+        name = known[0] if known else "k"
         self.reading.fail(
             ENDLESS_LOOP,
             at,

@@ -33,6 +33,10 @@ _WAYS_OUT = {
 _VERSION = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)\.([0-9]{1,9})(?![0-9])")
 
 
+class PoisonedError(Exception):
+    """A statement uses a value whose own statement has an error already; nothing more is said about it."""
+
+
 Place = Span | Node | tuple[ScalarNode, int, int]
 """A span, or what one can be made of when a diagnostic needs it: a node, or a stretch of a scalar's text."""
 

@@ -280,6 +280,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "dump": lambda: fields(sections.DumpSpec),
     "region": lambda: fields(structure.Region),
     "for": lambda: fields(structure.For),
+    "unroll": lambda: fields(structure.Unroll),
     "pipeline": lambda: fields(structure.Pipeline),
     "parallel": lambda: fields(structure.Parallel),
     "spmd": lambda: fields(structure.Spmd),

@@ -8,7 +8,7 @@ exponential, a logarithm or a floating-point sum); rough values go through few o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from hypothesis import strategies as st
@@ -18,6 +18,7 @@ from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ops.cast import cast_chain
 from pypto_spec.ops.registry import OPS
 from tests.golden.op_cases import exact
+from tests.golden.random_flow import Flow, Index, Kind
 
 T = TypeVar("T")
 
@@ -39,28 +40,7 @@ COMPUTING = tuple(d for d in OPS.values() if d.family in ("binary", "scalar", "u
 NUMBERS = {"float": ("2", "-1.5", "0.25", "3", "0"), "int": ("2", "-3", "7", "0", "100000")}
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What a name holds."""
-
-    dtype: str
-    rows: int
-    cols: int
-    rough: bool = False
-    valid: tuple[int, int] | None = None
-    window: str = ""
-    """What it is a slice of: names of slices are not bound again, as rows at other distances do not meet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """A loop index or block number in scope, with its largest value."""
-
-    name: str
-    high: int
-
-
-class Program:
+class Program(Flow):
     """One program being drawn."""
 
     def __init__(self, draw: st.DrawFn) -> None:
@@ -68,10 +48,12 @@ class Program:
         self.tensors: dict[str, Kind] = {}
         self.written: set[str] = set()
         self.count = 0
+        self.numbers = []
         self.left = draw(st.integers(4, 16))
         self.block: Index | None = None
         self.symbol = False
         self.total_blocks = 1
+        self.leaving = False
 
     # -- choices --------------------------------------------------------------------------------------------------
 
@@ -151,9 +133,7 @@ class Program:
             return self.formula(env)
         if depth >= 3:
             return self.compute(env)
-        if choice < 94 or not indices:
-            return self.loop(env, indices, depth)
-        return self.branch(env, indices, depth)
+        return self.flow(env, indices, depth)
 
     def bind(self, env: dict[str, Kind], kind: Kind) -> str:
         """A new name, or one that holds the same kind of value."""
@@ -306,39 +286,13 @@ class Program:
         into = self.bind(env, replace(kind, window=""))
         return [f'- let: "{into} = {text}"']
 
-    def loop(self, env: dict[str, Kind], indices: tuple[Index, ...], depth: int) -> list[str]:
-        name = self.fresh("i")
-        if self.symbol and self.chance(40):
-            high, head = 3, f"{{index: {name}, count: K}}"
-        elif self.chance(30):
-            first, step = self.draw(st.integers(0, 2)), self.draw(st.integers(1, 3))
-            stop = first + self.draw(st.integers(0, 5))
-            high, head = max(stop - 1, first), f"{{index: {name}, range: [{first}, {stop}, {step}]}}"
-        else:
-            count = self.draw(st.integers(1, 4))
-            high, head = count - 1, f"{{index: {name}, count: {count}}}"
-        inner = dict(env)
-        body = self.block_of(inner, (*indices, Index(name, high)), depth + 1, self.draw(st.integers(1, 5)))
-        return [f"- for: {head}", "  body:", *(f"    {line}" for line in body)]
-
-    def branch(self, env: dict[str, Kind], indices: tuple[Index, ...], depth: int) -> list[str]:
-        index = self.pick(indices)
-        number = self.draw(st.integers(0, 2))
-        test = self.pick([f"== {number}", f"< {number}", "% 2 == 0", f">= {number}"])
-        condition = f"{index.name} {test}"
-        then = self.block_of(dict(env), indices, depth + 1, self.draw(st.integers(1, 3)))
-        lines = [f"- if: {condition}", "  then:", *(f"    {line}" for line in then)]
-        if self.chance(50):
-            other = self.block_of(dict(env), indices, depth + 1, self.draw(st.integers(1, 3)))
-            lines += ["  else:", *(f"    {line}" for line in other)]
-        return lines
-
     # -- the whole ------------------------------------------------------------------------------------------------
 
     def region(self, name: str) -> list[str]:
         env: dict[str, Kind] = {}
         indices = (self.block,) if self.block is not None else ()
-        body = self.block_of(env, indices, 0, 12)
+        before, numbers = self.declare()
+        body = before + self.block_of(env, (*indices, *numbers), 0, 12)
         if not any("store" in line for line in body):
             if not any(k.dtype in EXACT_DTYPES for k in env.values()):
                 body += self.load(env, indices)

@@ -46,6 +46,8 @@ body = [
 """
 
 LET = "      - let: y = t * u + alpha\n"
+WHILE = "      - let: k = 0\n      - while: k < 2\n        body:\n          - let: t = t * 2.0\n"
+UNROLL = "      - unroll: {{index: j, count: {}}}\n        body:\n          - let: t = t * 2.0\n"
 STORE = "      - store: {from: y, to: out, at: [0, 0]}\n"
 LOAD = "      - load:  {into: t, from: a, at: [0, 0], shape: [R, C]}\n"
 
@@ -152,7 +154,11 @@ MISTAKES = (
     _let("never_closed", "y = exp(t * u", "PS1017", "y = exp(t * u)"),
     _let("array_meets_tile", "y = t * a", "PS3011", "y = t * t"),
     _let("matmul", "y = matmul(t, t)", "PS7001", "y = t"),
-    Mistake("reserved_keyword", LET, LET + "      - while: i < 2\n        body: []\n", "PS7001", LET),
+    Mistake("reserved_keyword", LET, LET + "      - tpush: {}\n", "PS7001", LET),
+    Mistake("endless_loop", LET, f"{WHILE}{LET}", "PS2062", f"{WHILE}          - let: k = k + 1\n{LET}"),
+    Mistake("break_outside", LET, LET + "      - break:\n", "PS2060", LET),
+    Mistake("runtime_unroll", LET, UNROLL.format("M") + LET, "PS2064", UNROLL.format(2) + LET),
+    Mistake("number_is_a_tile", LET, LET + "      - let: y = 3\n", "PS2030", LET),
     Mistake("too_large_for_the_chip", "R: 64, C: 128", "R: 64, C: 1024", "PS4001", "R: 64, C: 128"),
     Mistake("runtime_rows_as_a_size", LOAD, LOAD.replace("from: a", "from: d").replace("[R, C]", "[M, C]"), "PS3035",
             LOAD.replace("from: a", "from: d").replace("}", ', valid: ["min(R, M)", C]}')),

@@ -17,6 +17,7 @@ from pypto_spec.ir.verifier import verify
 from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.allocate_memory_addr import ALLOCATE_MEMORY_ADDR
 from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.canonicalize_tile_slice import CANONICALIZE_TILE_SLICE
 from pypto_spec.passes.chunk_tensor_ops import CHUNK_TENSOR_OPS
 from pypto_spec.passes.convert_tensor_to_tile_ops import CONVERT_TENSOR_TO_TILE_OPS
 from pypto_spec.passes.convert_to_ssa import CONVERT_TO_SSA
@@ -48,6 +49,7 @@ PASSES: list[Pass] = [
     CONVERT_TENSOR_TO_TILE_OPS,
     FLATTEN_TILE_ND_TO_2D,
     LEGALIZE_TILE_CAST,
+    CANONICALIZE_TILE_SLICE,
     INFER_TILE_MEMORY_SPACE,
     RESOLVE_BACKEND_OP_LAYOUTS,
     INIT_MEM_REF,

@@ -172,11 +172,8 @@ class LoopReader:
         moving = {n.arg for n in loop.numbers if n.yielded != sym(n.arg)}
         if condition_symbols(loop.condition) & moving:
             return
-        read = [n.id for n in names(self.reading.expression(at))]
-        known = [
-            text for text in read if (found := self.reading.scope.get(text)) is not None and found.kind == "number"
-        ]
-        name = known[0] if known else "k"
+        read = [self.reading.scope.get(n.id) for n in names(self.reading.expression(at))]
+        name = next((n.text for n in read if n is not None and n.kind == "number"), "k")
         self.reading.fail(
             ENDLESS_LOOP,
             at,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pypto_spec.ir.broken import Broken
+from pypto_spec.ir.expr import mod
 from pypto_spec.ir.flow_checks import structured, unrolled
 from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import OpDef
@@ -194,6 +195,17 @@ def _two_dimensional(program: Program) -> Iterator[Broken]:
             yield Broken(f"tile `{value.name}` is {value.type}, not two-dimensional", region.loc)
 
 
+def _slices(program: Program) -> Iterator[Broken]:
+    for op in _all_ops(program):
+        at = op.attrs.get("at")
+        x = op.operands.get("x")
+        if op.name != "slice" or x is None or not isinstance(x.type, TileType) or not isinstance(at, tuple):
+            continue
+        column = x.type.order is Layout.DN
+        if mod(at[-2] if column else at[-1], x.type.dtype.block) != 0:
+            yield Broken(f"the slice `{op.results[0].name}` is no view: it starts inside a block", op.loc)
+
+
 def _memory_known(program: Program) -> Iterator[Broken]:
     for value, region in _all_values(program):
         if isinstance(value.type, TileType) and value.type.memory is None:
@@ -263,6 +275,7 @@ CHECKS: Mapping[str, Callable[[Program], Iterator[Broken]]] = {
     "SplitIncoreOrch": _split_planes,
     "IncoreTileOps": _tile_ops,
     "TileOps2D": _two_dimensional,
+    "TileSlicesCanonical": _slices,
     "TileMemoryInferred": _memory_known,
     "LayoutsResolved": _layouts,
     "HasMemRefs": _mem_refs,

@@ -27,6 +27,7 @@ from pypto_spec.ops.build import (
     static_shape,
 )
 from pypto_spec.ops.registry import define
+from pypto_spec.ops.shuffle import GATHERED
 from pypto_spec.ops.window import check_bounds, check_rank
 
 
@@ -64,13 +65,15 @@ def _infer_slice(inference: Inference) -> ValueType:
     if isinstance(x, ArrayType):
         return ArrayType(x.dtype, shape)
     check_rows(inference, x, shape)
-    _check_start(inference, x, at)
+    aligned = is_aligned(x, at)
+    if not aligned and x.dtype.bytes not in GATHERED:
+        raise _unaligned(inference, x, at)
     rows = prod(shape[:-1])
     valid = None
     if x.valid is not None:
         valid = tuple(minimum(n, maximum(0, sub(v, a))) for n, v, a in zip(shape, x.valid, at, strict=True))
         valid = None if valid == shape else valid
-    if rows == 1 or x.order is Layout.DN:
+    if rows == 1 or x.order is Layout.DN or not aligned:
         return TileType(x.dtype, shape, x.memory, valid=valid)
     if shape[-1] == 1:
         return _column(inference, x, shape, valid)
@@ -104,24 +107,29 @@ def check_rows(inference: Inference, x: TileType, shape: tuple[int, ...]) -> Non
     )
 
 
-def _check_start(inference: Inference, x: TileType, at: Sequence[Index]) -> None:
+def is_aligned(x: TileType, at: Sequence[Index]) -> bool:
+    """Whether a slice of a tile that starts there is known to start on a block of 32 B; else it is a copy.
+
+    What is no view becomes `extract` in CanonicalizeTileSlice, which gathers elements of 16 and 32 bits from anywhere.
+    """
+    return mod(_row(x.shape, at) if x.order is Layout.DN else at[-1], x.dtype.block) == 0
+
+
+def _unaligned(inference: Inference, x: TileType, at: Sequence[Index]) -> CompileError:
+    """The error for a slice that is neither a view nor a copy."""
     block = x.dtype.block
     start = _row(x.shape, at) if x.order is Layout.DN else at[-1]
     what = "row" if x.order is Layout.DN else "column"
-    if mod(start, block) == 0:
-        return
     if isinstance(start, int):
         low = start // block * block
         near = f"{low} or {low + block}"
         ways: tuple[str, ...] = (
             f"start at {what} {near}, the nearest that are aligned",
-            f"or copy the window with `extract`, which may start at any {what}"
-            if x.dtype.bytes > 1
-            else "or store the tile and `load` the window from its tensor",
+            "or store the tile and `load` the window from its tensor",
         )
     else:
         ways = (f"make the start a multiple of {block}, e.g. `i * {block}`",)
-    raise inference.fail(
+    return inference.fail(
         rules.UNALIGNED_SLICE,
         f"slices of {x.dtype} tiles start at a multiple of {block} {what}s ({BLOCK_BYTES} B), found {what} "
         f"{to_text(start)}",

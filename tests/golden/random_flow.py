@@ -1,6 +1,6 @@
 """The control flow of random programs: loops of all kinds, branches, jumps, and numbers that are bound again.
 
-A number always lies in 0 to 3, so that windows may be made of it; one that counts a `while` grows first thing in its body,
+A number always lies in 0 to 3, so that windows may be made of it; one that counts a `while` grows first in its body,
 so that every loop ends.
 """
 

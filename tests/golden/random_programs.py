@@ -261,6 +261,8 @@ class Program(Flow):
             rows = self.draw(st.integers(1, kind.rows))
             down = self.draw(st.integers(0, kind.rows - rows))
             right = self.draw(st.integers(0, (kind.cols - 1) // block)) * block
+            if self.chance(20):
+                right = self.draw(st.integers(0, kind.cols - 2))
             cols = self.pick([c for c in (8, 20, kind.cols - right) if c <= kind.cols - right])
             if cols > 1:
                 into = self.fresh("s")

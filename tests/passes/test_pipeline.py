@@ -34,10 +34,10 @@ def small() -> Program:
 def test_order_and_requirements() -> None:
     names = [p.name for p in pipeline.PASSES]
     assert names == [
-        "UnrollLoops", "CtrlFlowTransform",
-            "ConvertToSSA", "Simplify", "OutlineIncoreScopes", "ChunkTensorOps", "ConvertTensorToTileOps",
-        "FlattenTileNdTo2D", "LegalizeTileCast", "InferTileMemorySpace", "ResolveBackendOpLayouts", "InitMemRef",
-        "MaterializeSemanticAliases", "MemoryReuse", "AllocateMemoryAddr", "ExpandToInstructions", "InsertSync",
+        "UnrollLoops", "CtrlFlowTransform", "ConvertToSSA", "Simplify", "OutlineIncoreScopes", "ChunkTensorOps",
+        "ConvertTensorToTileOps", "FlattenTileNdTo2D", "LegalizeTileCast", "CanonicalizeTileSlice",
+        "InferTileMemorySpace", "ResolveBackendOpLayouts", "InitMemRef", "MaterializeSemanticAliases", "MemoryReuse",
+        "AllocateMemoryAddr", "ExpandToInstructions", "InsertSync",
     ]  # fmt: skip
     established: set[Property] = set()
     for step in pipeline.PASSES:

@@ -22,6 +22,7 @@ class Property(Enum):
     SPLIT_INCORE_ORCH = "SplitIncoreOrch"
     INCORE_TILE_OPS = "IncoreTileOps"
     TILE_OPS_2D = "TileOps2D"
+    REDUCTIONS_DEFINED = "ReductionsDefined"
     TILE_SLICES_CANONICAL = "TileSlicesCanonical"
     TILE_MEMORY_INFERRED = "TileMemoryInferred"
     LAYOUTS_RESOLVED = "LayoutsResolved"

@@ -13,10 +13,9 @@ from pypto_spec.diagnostics.rules.shapes import WRONG_PAD
 from pypto_spec.ir.nodes import Op, Region, Value
 from pypto_spec.ir.rewrite import ops
 from pypto_spec.ir.types import TileType
+from pypto_spec.ops.pad import identity
 from pypto_spec.passes.naming import split
 
-IDENTITY = {"sum": "zero", "max": "min", "argmax": "min", "min": "max", "argmin": "max", "prod": "one"}
-"""The pad that changes nothing, for each kind of reduction."""
 _SAME = frozenset({"move", "reshape", "slice", "extract", "set_validshape"})
 
 
@@ -38,12 +37,12 @@ def check_pads(region: Region) -> None:
 
 
 def _check(op: Op, fill: Op) -> Iterator[Diagnostic]:
-    axis, _, kind = op.name.partition("_")
-    wanted, found = IDENTITY.get(kind), fill.attrs["pad"]
+    axis = op.name.partition("_")[0]
+    wanted, found = identity(op.name), fill.attrs["pad"]
     before, after = fill.operands["x"].type, fill.result.type
     assert isinstance(before, TileType) and isinstance(after, TileType)
     along = -1 if axis == "row" else -2
-    if wanted is None or wanted == found or (before.valid or before.shape)[along] == after.shape[along]:
+    if wanted == found or (before.valid or before.shape)[along] == after.shape[along]:
         return
     name = split(op.operands["x"].name)[0]
     yield diagnose(

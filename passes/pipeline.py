@@ -23,6 +23,7 @@ from pypto_spec.passes.convert_tensor_to_tile_ops import CONVERT_TENSOR_TO_TILE_
 from pypto_spec.passes.convert_to_ssa import CONVERT_TO_SSA
 from pypto_spec.passes.ctrl_flow_transform import CTRL_FLOW_TRANSFORM
 from pypto_spec.passes.expand_to_instructions import EXPAND_TO_INSTRUCTIONS
+from pypto_spec.passes.fill_reduction_tails import FILL_REDUCTION_TAILS
 from pypto_spec.passes.flatten_tile_nd_to_2d import FLATTEN_TILE_ND_TO_2D
 from pypto_spec.passes.infer_tile_memory_space import INFER_TILE_MEMORY_SPACE
 from pypto_spec.passes.init_mem_ref import INIT_MEM_REF
@@ -48,6 +49,7 @@ PASSES: list[Pass] = [
     CHUNK_TENSOR_OPS,
     CONVERT_TENSOR_TO_TILE_OPS,
     FLATTEN_TILE_ND_TO_2D,
+    FILL_REDUCTION_TAILS,
     LEGALIZE_TILE_CAST,
     CANONICALIZE_TILE_SLICE,
     INFER_TILE_MEMORY_SPACE,

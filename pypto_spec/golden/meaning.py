@@ -33,6 +33,7 @@ from pypto_spec.ir.nodes import (
 )
 from pypto_spec.ir.types import Layout, ScalarType, TensorType, TileType
 from pypto_spec.ops.build import torch_dtype
+from pypto_spec.ops.pad import identity, pad_value
 
 _REDUCED = {"row_reduce": -1, "col_reduce": -2}
 """The axis that a role joins."""
@@ -148,7 +149,7 @@ class Machine:
             attrs["valid"] = tuple(self._number(v) for v in source.type.valid)
         along = _REDUCED.get(op.defn.role)
         if along is not None:
-            inputs["x"] = self._defined(op.operands["x"], inputs["x"], along)
+            inputs["x"] = self._defined(op, inputs["x"], along)
         made = op.defn.torch(torch(), inputs, attrs)
         if op.defn.role == "view" and any(isinstance(v.type, TensorType) for v in op.operands.values()):
             made = made.clone()  # what is read now does not change with a later store to the tensor
@@ -195,10 +196,15 @@ class Machine:
         poisoned.view(-1).view(torch().uint8).fill_(POISON)
         return poisoned
 
-    def _defined(self, value: Value, content: Any, along: int) -> Any:
-        """What a reduction reads: along its axis the valid elements only."""
-        valid = value.type.valid if isinstance(value.type, TileType) else None
-        return content if valid is None else content.narrow(along, 0, self._number(valid[along]))
+    def _defined(self, op: Op, content: Any, along: int) -> Any:
+        """What a reduction reads: along its axis the valid elements only, and its identity where there are none."""
+        kind = op.operands["x"].type
+        if not isinstance(kind, TileType) or kind.valid is None:
+            return content
+        extent = min(max(self._number(kind.valid[along]), 0), content.shape[along])
+        if extent:
+            return content.narrow(along, 0, extent)
+        return torch().full_like(content.narrow(along, 0, 1), pad_value(identity(op.name), kind.dtype))
 
     # -- values ---------------------------------------------------------------------------------------------------
 

@@ -195,6 +195,15 @@ def _two_dimensional(program: Program) -> Iterator[Broken]:
             yield Broken(f"tile `{value.name}` is {value.type}, not two-dimensional", region.loc)
 
 
+def _reductions(program: Program) -> Iterator[Broken]:
+    along = {"row_reduce": -1, "col_reduce": -2}
+    for op in _all_ops(program):
+        axis = along.get(op.defn.role)
+        kind = op.operands["x"].type if axis is not None else None
+        if axis is not None and isinstance(kind, TileType) and kind.valid and not isinstance(kind.valid[axis], int):
+            yield Broken(f"`{op.name}` reads more of `{op.operands['x'].name}` than is defined", op.loc)
+
+
 def _slices(program: Program) -> Iterator[Broken]:
     for op in _all_ops(program):
         at = op.attrs.get("at")
@@ -275,6 +284,7 @@ CHECKS: Mapping[str, Callable[[Program], Iterator[Broken]]] = {
     "SplitIncoreOrch": _split_planes,
     "IncoreTileOps": _tile_ops,
     "TileOps2D": _two_dimensional,
+    "ReductionsDefined": _reductions,
     "TileSlicesCanonical": _slices,
     "TileMemoryInferred": _memory_known,
     "LayoutsResolved": _layouts,

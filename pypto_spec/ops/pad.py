@@ -32,6 +32,14 @@ FILLED: tuple[DType, ...] = (FP32, FP16, BF16, INT32, INT16, UINT16, UINT32)
 """Dtypes of Duplicate on dav-2201."""
 
 
+_IDENTITY = {"sum": "zero", "max": "min", "argmax": "min", "min": "max", "argmin": "max", "prod": "one"}
+
+
+def identity(reduction: str) -> str:
+    """The pad that does not change a reduction, by the operator's name: `zero` for `row_sum`."""
+    return _IDENTITY[reduction.partition("_")[2]]
+
+
 def pad_value(pad: str, dtype: DType) -> float:
     """What a pad stands for: 0, 1, or the number that no element is below or above."""
     if pad in ("zero", "one"):

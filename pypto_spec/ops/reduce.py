@@ -16,7 +16,7 @@ from pypto_spec.ir.expr import Index
 from pypto_spec.ir.instr import Ref, Step
 from pypto_spec.ir.opdef import Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, TileType, ValueType
-from pypto_spec.ops.build import INTO, NUMERIC, Shaped, X, check_dtype, fresh, in_vec, shape_text, shaped
+from pypto_spec.ops.build import INTO, NUMERIC, X, check_dtype, fresh, in_vec, shape_text, shaped
 from pypto_spec.ops.reduce_cols import reduce_cols, sum_cols_wide
 from pypto_spec.ops.reduce_ints import reduce_int_rows
 from pypto_spec.ops.reduce_rows import reduce_rows, sum_rows_wide
@@ -43,8 +43,6 @@ def infer_reduction(axis: Axis) -> Callable[[Inference], ValueType]:
             )
         valid = x.valid if isinstance(x, TileType) else None
         along = -1 if axis == "row" else -2
-        if valid is not None and not isinstance(valid[along], int):
-            raise _runtime_extent(inference, axis, x, valid[along])
         return fresh(x, shape=_reduced(x.shape, along), valid=None if valid is None else _reduced(valid, along))
 
     return infer
@@ -54,30 +52,14 @@ def _reduced(extent: tuple[Any, ...], along: int) -> tuple[Any, ...]:
     return tuple(1 if i == len(extent) + along else e for i, e in enumerate(extent))
 
 
-def _runtime_extent(inference: Inference, axis: Axis, x: Shaped, extent: Index) -> Exception:
-    what = "columns" if axis == "row" else "rows"
-    pad = {"sum": "zero", "max": "min", "min": "max", "prod": "one", "argmax": "min", "argmin": "max"}[
-        inference.defn.name.split("_")[1]
-    ]
-    name = inference.operands["x"].name
-    return inference.fail(
-        rules.RUNTIME_EXTENT,
-        f"`{inference.defn.name}` reduces {extent} of {x.shape[-1 if axis == 'row' else -2]} {what}, a number that is "
-        "known at run time only; the others hold nothing defined",
-        "x",
-        label=f"partly valid {what}",
-        helps=(
-            f"fill the rest with what changes nothing: `- fillpad: {{into: {name}_whole, x: {name}, pad: {pad}}}`",
-            f"cut the {what} into tiles of a fixed size and treat the last one apart",
-        ),
-    )
-
-
 # --- recipes --------------------------------------------------------------------------------------------------------
 
 
 def defined(tile: TileType) -> tuple[int, int, Index | None]:
-    """Rows and columns to work on, and the run-time number of defined rows where it is one."""
+    """Rows and columns to work on, and the run-time number of defined rows where it is one.
+
+    Of a run-time number of elements along the axis that is joined FillReductionTails has made a whole axis.
+    """
     if tile.valid is None:
         return tile.rows, tile.cols, None
     rows, cols = tile.valid[-2:]

@@ -46,14 +46,12 @@ class Flow:
     leaving: bool
     """Whether a jump may stand here: in a `for` or `while`, and in no `unroll` inside it."""
     numbers: list[Index]
+    draw: st.DrawFn
 
     def pick(self, items: Iterable[T]) -> T:
         raise NotImplementedError
 
     def chance(self, percent: int) -> bool:
-        raise NotImplementedError
-
-    def draw(self, strategy: st.SearchStrategy[T]) -> T:
         raise NotImplementedError
 
     def fresh(self, base: str) -> str:

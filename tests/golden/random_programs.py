@@ -48,7 +48,7 @@ class Program(Flow):
         self.tensors: dict[str, Kind] = {}
         self.written: set[str] = set()
         self.count = 0
-        self.numbers = []
+        self.numbers: list[Index] = []
         self.left = draw(st.integers(4, 16))
         self.block: Index | None = None
         self.symbol = False

@@ -16,6 +16,7 @@ from pypto_spec.targets.model import Target
 class Property(Enum):
     """What holds of a program between passes; the verifier has one check for each. PyPTO's names where it has them."""
 
+    INLINE_FUNCTIONS_ELIMINATED = "InlineFunctionsEliminated"
     UNROLL_RESOLVED = "UnrollResolved"
     STRUCTURED_CTRL_FLOW = "StructuredCtrlFlow"
     SSA_FORM = "SSAForm"

@@ -17,6 +17,7 @@ from pypto_spec.diagnostics.model import CompileError, diagnose
 from pypto_spec.diagnostics.rules.cores import BLOCKS
 from pypto_spec.diagnostics.rules.memory import ROW_TOO_WIDE
 from pypto_spec.ir.expr import Index, Sym, ceil_div, sym
+from pypto_spec.ir.naming import Names
 from pypto_spec.ir.nodes import Control, For, Grid, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, statements, used_values
 from pypto_spec.ir.types import ArrayType, Memory, TensorType
@@ -35,7 +36,6 @@ from pypto_spec.passes.chunk.component import (
 from pypto_spec.passes.chunk.fit import even, largest, needed
 from pypto_spec.passes.chunk.write import Scope, Share, Window, Writer, only_first
 from pypto_spec.passes.memory.ledger import size
-from pypto_spec.passes.naming import Names
 from pypto_spec.targets.too_large import TooLargeError
 
 Plan = tuple[Axis | None, Axis, int, int]

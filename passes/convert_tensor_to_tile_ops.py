@@ -12,13 +12,13 @@ from dataclasses import replace
 
 from pypto_spec.diagnostics.model import CompileError, diagnose
 from pypto_spec.diagnostics.rules.shapes import RUNTIME_EXTENT
+from pypto_spec.ir.naming import Names
 from pypto_spec.ir.nodes import For, If, Op, Phi, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import Inference
 from pypto_spec.ir.rewrite import Rewriter, definitions, ops
 from pypto_spec.ir.types import ArrayType, TensorType, TileType
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.making import infer, make
-from pypto_spec.passes.naming import Names
 
 
 class _Regions(Rewriter):

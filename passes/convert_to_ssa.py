@@ -15,12 +15,12 @@ from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagno
 from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.shapes import TYPE_CHANGES
 from pypto_spec.diagnostics.span import Loc
+from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Carry, For, If, Op, Phi, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, definitions, local_symbols, with_parts
 from pypto_spec.ir.verifier import same_type
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.name_flow import NameFlow, is_argument
-from pypto_spec.passes.naming import Names, split
 from pypto_spec.passes.undefined import check_contents
 
 

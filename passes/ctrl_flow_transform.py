@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from pypto_spec.diagnostics.rules.flow import UNREACHABLE
 from pypto_spec.ir.expr import Index, Sym, bounds, sym
 from pypto_spec.ir.jumps import jumps, leaves
+from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Condition, For, If, Jump, NumberCarry, NumberPhi, Program, Region, Stmt
 from pypto_spec.ir.rewrite import Rewriter, Substitution, statements
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.naming import Names, split
 
 Exit = tuple[Index, ...]
 """At the end of a stretch of statements: the loop's numbers, whether it broke, whether control goes on behind the

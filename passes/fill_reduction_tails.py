@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, ops, with_parts
 from pypto_spec.ir.types import TileType
 from pypto_spec.ops.pad import identity
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.making import make
-from pypto_spec.passes.naming import Names, split
 
 ALONG = {"row_reduce": -1, "col_reduce": -2}
 """The axis that a role joins."""

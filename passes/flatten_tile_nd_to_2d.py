@@ -14,12 +14,12 @@ from pypto_spec.diagnostics.model import CompileError, diagnose
 from pypto_spec.diagnostics.rules.shapes import CANNOT_FLATTEN
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.expr import Index, add, mul, to_text
+from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Attr, For, Op, Phi, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, definitions
 from pypto_spec.ir.types import TensorType, TileType
 from pypto_spec.ops.window import place_window
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.naming import split
 
 
 class _Flattener(Rewriter):

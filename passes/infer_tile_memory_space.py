@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.memory import NO_PATH
 from pypto_spec.diagnostics.span import Loc
+from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import For, Op, Phi, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, with_parts
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.making import in_memory
-from pypto_spec.passes.naming import split
 
 _ROUTES: Mapping[str, Mapping[Memory, tuple[Memory, ...]]] = {
     "a2a3": {

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pypto_spec.ir.expr import add
+from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import BufferRef, For, If, Op, Phi, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, ops, regions, with_parts
 from pypto_spec.ir.types import Memory, TileType
@@ -23,7 +24,6 @@ from pypto_spec.passes.memory.buffers import BufferPool
 from pypto_spec.passes.memory.lifetimes import Lifetimes, scratch_bytes
 from pypto_spec.passes.memory.takeover import Takeovers
 from pypto_spec.passes.memory.uses import Uses
-from pypto_spec.passes.naming import Names, split
 
 
 class _Initialiser(Rewriter):

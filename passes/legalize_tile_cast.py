@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pypto_spec.ir.dtype import DType
+from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Attr, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, ops
 from pypto_spec.ir.types import TileType
 from pypto_spec.ops.cast import NATIVE, cast_steps
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.naming import Names, split
 
 
 def _pair(op: Op) -> tuple[DType, DType]:

@@ -17,10 +17,10 @@ from pypto_spec.diagnostics.rules.target import NOT_YET
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.arguments import kernel_name
 from pypto_spec.ir.expr import Sym, add, bounds, minimum, mul, sym
+from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Branch, Control, For, Grid, Loop, Program, Region
 from pypto_spec.ir.rewrite import Rewriter, Substitution, definitions, ops, regions, statements
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.naming import split
 
 _CUBE_PIPES = frozenset({"m", "mte1", "fix"})
 _WORDS = {Grid: "grid", Loop: "for", Branch: "if"}

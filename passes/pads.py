@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagnose
 from pypto_spec.diagnostics.rules.shapes import WRONG_PAD
+from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Op, Region, Value
 from pypto_spec.ir.rewrite import ops
 from pypto_spec.ir.types import TileType
 from pypto_spec.ops.pad import identity
-from pypto_spec.passes.naming import split
 
 _SAME = frozenset({"move", "reshape", "slice", "extract", "set_validshape"})
 

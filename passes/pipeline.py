@@ -27,6 +27,7 @@ from pypto_spec.passes.fill_reduction_tails import FILL_REDUCTION_TAILS
 from pypto_spec.passes.flatten_tile_nd_to_2d import FLATTEN_TILE_ND_TO_2D
 from pypto_spec.passes.infer_tile_memory_space import INFER_TILE_MEMORY_SPACE
 from pypto_spec.passes.init_mem_ref import INIT_MEM_REF
+from pypto_spec.passes.inline_functions import INLINE_FUNCTIONS
 from pypto_spec.passes.insert_sync import INSERT_SYNC
 from pypto_spec.passes.legalize_tile_cast import LEGALIZE_TILE_CAST
 from pypto_spec.passes.materialize_semantic_aliases import MATERIALIZE_SEMANTIC_ALIASES
@@ -41,6 +42,7 @@ OnPass = Callable[[Pass, Program], None]
 
 
 PASSES: list[Pass] = [
+    INLINE_FUNCTIONS,
     UNROLL_LOOPS,
     CTRL_FLOW_TRANSFORM,
     CONVERT_TO_SSA,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Attr, Carry, For, If, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.rewrite import Rewriter, ops, used_values, with_parts
@@ -19,7 +20,6 @@ from pypto_spec.ir.verifier import FREE_ROLES, is_pitched
 from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.making import make
-from pypto_spec.passes.naming import Names, split
 
 _ON_ROWS = {
     **{name: name for name in ("add", "sub", "mul", "div")},

@@ -15,13 +15,13 @@ from math import copysign
 from pypto_spec.diagnostics.rules.names import UNUSED_VALUE
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.expr import Index, Sym, bounds, sub, sym, symbols
+from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Branch as ControlBranch
 from pypto_spec.ir.nodes import Carry, Condition, Control, For, If, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, Substitution, ops, regions, statements
 from pypto_spec.ir.types import ArrayType, TileType
 from pypto_spec.ir.verifier import same_type
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.naming import split
 from pypto_spec.passes.pads import check_pads
 
 _IDENTITY = {"muls": 1, "divs": 1, "subs": 0, "adds": 0}

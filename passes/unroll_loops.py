@@ -11,10 +11,10 @@ from dataclasses import replace
 from pypto_spec.diagnostics.model import CompileError, diagnose
 from pypto_spec.diagnostics.rules.flow import UNROLL_COUNT
 from pypto_spec.ir.expr import Index, Sym, sym
+from pypto_spec.ir.naming import Names
 from pypto_spec.ir.nodes import For, If, NumberCarry, NumberPhi, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, Substitution, local_symbols, statements, with_parts
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.naming import Names
 
 MOST_STATEMENTS = 20_000
 """Statements of a region after unrolling; a kernel of more is no longer something a person reads or a core fetches."""
@@ -111,4 +111,10 @@ def run(program: Program, context: Context) -> Program:
     return _Regions().program(program)
 
 
-UNROLL_LOOPS = Pass(name="UnrollLoops", run=run, produces=frozenset({Property.UNROLL_RESOLVED}), doc=__doc__)
+UNROLL_LOOPS = Pass(
+    name="UnrollLoops",
+    run=run,
+    requires=frozenset({Property.INLINE_FUNCTIONS_ELIMINATED}),
+    produces=frozenset({Property.UNROLL_RESOLVED}),
+    doc=__doc__,
+)

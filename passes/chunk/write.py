@@ -14,11 +14,11 @@ from dataclasses import field, replace
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import FP16, FP32, DType
 from pypto_spec.ir.expr import Index, Sym, add, mul, sym
+from pypto_spec.ir.naming import Names
 from pypto_spec.ir.nodes import Attr, Carry, Condition, For, If, Op, Stmt, Value
 from pypto_spec.ir.types import TensorType, TileType
 from pypto_spec.passes.chunk.component import Axis, Component, dims, extent, is_copy, is_store, is_window, sources
 from pypto_spec.passes.making import make
-from pypto_spec.passes.naming import Names
 from pypto_spec.records import dataclass
 
 PLACES: tuple[tuple[Axis, int], ...] = (("cols", -1), ("rows", -2))

@@ -93,7 +93,7 @@ class Builder:
             elif isinstance(node, If):
                 self.put(made, self.branch(node))
             else:
-                self.out.undecided(node.loc, f"a `{node.kind}` is still there", "")
+                self.out.undecided(node.loc, "a jump or call is still there", "")
         self.open.clear()
         return made
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from pypto_spec.convert.branches import BranchReader
+from pypto_spec.convert.calls import CallReader
 from pypto_spec.convert.context import PoisonedError, Reading, end_of
 from pypto_spec.convert.instructions import PIPES, InstructionTextError, decode_pairs
 from pypto_spec.convert.let import LetReader
@@ -49,6 +50,8 @@ class BodyReader:
         self.ops = OpReader(reading)
         self.lets = LetReader(self.ops)
         self.loops = LoopReader(reading, self.ops, self.block)
+        self.calls = CallReader(reading, self.ops, self.block, self.loops.apart)
+        self.lets.calls = self.calls
         self.branches = BranchReader(reading, self.ops, self.block)
 
     def region(self, items: Sequence[Statement]) -> tuple[Stmt, ...]:
@@ -69,7 +72,7 @@ class BodyReader:
                 made += self.statement(item)
             except CompileError as error:
                 for diagnostic in error.diagnostics:
-                    self.reading.sink.emit(diagnostic)
+                    self.reading.sink.emit(self.calls.inside(diagnostic))
                 self._poison(item)
             except PoisonedError:
                 self._poison(item)
@@ -119,6 +122,10 @@ class BodyReader:
             return [self.loops.loop(item, self._loc(item, item.value if isinstance(item.value, MappingNode) else None))]
         if word == "if":
             return [self.branches.branch(item, self._loc(item, None))]
+        if word == "call":
+            return self.calls.statement(
+                item, self._loc(item, item.value if isinstance(item.value, MappingNode) else None)
+            )
         if word in ("break", "continue"):
             return [self.loops.jump(item, self._loc(item, None))]
         if word in ("set_flag", "wait_flag", "barrier"):

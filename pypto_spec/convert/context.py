@@ -22,6 +22,7 @@ from pypto_spec.ir.expr import Index, Sym, bounds
 from pypto_spec.ir.nodes import Buffer, BufferRef, Condition, Dump
 from pypto_spec.records import dataclass
 from pypto_spec.spec.formula import Expr, FormulaError, parse_expression
+from pypto_spec.spec.models.document import Function
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode, span_between
 
@@ -62,6 +63,7 @@ class Reading:
     level: Literal["tile", "array"] = "tile"
     """What `full` makes in the region being read."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     """Tensors that some statement read so far stores to."""
     walked: set[Sym] = field(default_factory=set)

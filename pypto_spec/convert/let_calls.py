@@ -19,7 +19,7 @@ from pypto_spec.ir.expr import Index
 from pypto_spec.ir.nodes import Attr
 from pypto_spec.ir.opdef import Field, OpDef
 from pypto_spec.ir.types import Memory
-from pypto_spec.ops.registry import function, functions
+from pypto_spec.ops.registry import OPS, function, functions
 from pypto_spec.spec.formula import Boolean, Call, Expr, FormulaError, ListExpr, Name
 
 if TYPE_CHECKING:
@@ -71,6 +71,9 @@ class Calls:
             return composite(self.formula, call)
         defns = function(call.func)
         if not defns:
+            own = self.formula.reading.functions.get(call.func)
+            if own is not None:
+                return self.formula.called(own, call)
             raise self._unknown(call)
         if call.func == "cast":
             return self._cast(call, defns[0])
@@ -268,7 +271,11 @@ class Calls:
                 helps=("write it out with the functions that kernels have: `docs/ops.md` lists them",),
             )
         instead = _INSTEAD.get(name)
-        meant = f"did you mean `{instead}`?" if instead else did_you_mean(name, (*functions(), *COMPOSITES, "where"))
+        meant = (
+            f"did you mean `{instead}`?"
+            if instead
+            else did_you_mean(name, (*self.formula.reading.functions, *functions(), *COMPOSITES, "where"))
+        )
         return self.formula.maker.fail(
             UNKNOWN_FUNCTION,
             at,
@@ -276,6 +283,11 @@ class Calls:
             label="unknown function",
             helps=(meant or f"there are {_listed()}",),
         )
+
+
+def is_known_function(name: str) -> bool:
+    """Whether `let` has a function, or the language an operator, of that name."""
+    return name in OPS or name in COMPOSITES or name in GOLDEN_ONLY or name == "where" or bool(function(name))
 
 
 def _listed() -> str:

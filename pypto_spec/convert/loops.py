@@ -6,7 +6,7 @@ windows are made of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Literal, TypeAlias, cast
 
@@ -59,6 +59,14 @@ class LoopReader:
         self.block = block
         self.carried = CarryReader(reading, ops)
         self.frames: list[_Frame] = []
+
+    def apart(self) -> Iterator[None]:
+        """While it lasts no loop is around: the body of a function, which no jump leaves."""
+        outside, self.frames = self.frames, []
+        try:
+            yield
+        finally:
+            self.frames = outside
 
     def loop(self, item: Statement, loc: Loc) -> For:
         """`for`, `pipeline`, `unroll` and `while`."""

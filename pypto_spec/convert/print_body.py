@@ -14,6 +14,7 @@ from pypto_spec.ir.nodes import (
     Attr,
     Barrier,
     BufferRef,
+    Call,
     Carry,
     Condition,
     For,
@@ -59,6 +60,8 @@ class BodyPrinter:
             self.loop(node, indent, lines)
         elif isinstance(node, If):
             self.branch(node, indent, lines)
+        elif isinstance(node, Call):
+            raise AssertionError("calls are put in place before a program is printed")
         elif isinstance(node, Jump):
             given = [(emit.word(s.name), _index(n)) for s, n in zip(self.carried[-1], node.numbers, strict=True)]
             more = f"yield: {emit.mapping(given)}" if given else ""

@@ -7,7 +7,7 @@ what it was first bound in (a loop, an arm, a region) ends it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -21,6 +21,7 @@ from pypto_spec.records import dataclass
 from pypto_spec.spec.tree import Node, ScalarNode
 
 Kind = Literal["tensor", "constant", "symbol", "scalar", "index", "number", "value"]
+_EVERYWHERE = frozenset({"tensor", "constant", "symbol", "scalar"})
 _ARTICLES = {"index": "a loop index"}
 _INNER = "it is first bound inside a loop or one arm of an `if`, and ends there"
 _OUTER: dict[str, str] = dict.fromkeys(
@@ -126,6 +127,19 @@ class Scope:
                     del self._names[text]
                 else:
                     self._names[text] = name
+
+    @contextmanager
+    def apart(self, names: Sequence[Name]) -> Iterator[None]:
+        """While it lasts only what the whole program has is visible, and these names: the body of a function."""
+        outside, trail = self._names, self._trail
+        self._names = {text: name for text, name in outside.items() if name.kind in _EVERYWHERE}
+        self._trail = []
+        for name in names:
+            self.declare(name)
+        try:
+            yield
+        finally:
+            self._names, self._trail = outside, trail
 
     # Scopes
 

@@ -16,10 +16,11 @@ from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.control import ControlReader
 from pypto_spec.convert.exprs import Expressions
 from pypto_spec.convert.golden import check_golden, read_golden
+from pypto_spec.convert.let_calls import is_known_function
 from pypto_spec.convert.options import check_options
 from pypto_spec.convert.scope import Fresh, Name, Scope
 from pypto_spec.diagnostics.model import CompileError, Sink
-from pypto_spec.diagnostics.rules.names import NEVER_WRITTEN
+from pypto_spec.diagnostics.rules.names import NEVER_WRITTEN, SHADOWED_NAME
 from pypto_spec.diagnostics.rules.syntax import OUT_OF_RANGE
 from pypto_spec.diagnostics.rules.target import NOT_YET
 from pypto_spec.diagnostics.span import Loc, Source
@@ -80,7 +81,21 @@ class _Converter:
             expanded=dump is not None and dump.after in expanded_after,
             precision=document.model.target.precision,
             sync=document.model.target.sync,
+            functions=document.functions,
         )
+        self._names_of_functions()
+
+    def _names_of_functions(self) -> None:
+        """Functions of `let` and operators keep their names."""
+        for function in self.document.functions.values():
+            if is_known_function(function.name):
+                self.reading.sink.report(
+                    SHADOWED_NAME,
+                    function.key.span,
+                    f"`{function.name}` cannot name a function: the language has one of that name",
+                    label="this name is taken",
+                    helps=[f"choose another name, for example `my_{function.name}`"],
+                )
 
     def program(self) -> Program:
         """Sections in the order in which names come to be, then the program itself."""

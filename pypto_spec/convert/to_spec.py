@@ -14,14 +14,17 @@ from pypto_spec.convert.instructions import index_text
 from pypto_spec.convert.print_body import BodyPrinter, condition_text
 from pypto_spec.ir.arguments import kernel_name
 from pypto_spec.ir.expr import Index
+from pypto_spec.ir.inline import inlined
 from pypto_spec.ir.nodes import Branch, Buffer, Control, Golden, Grid, Loop, Program, Region, TargetOptions
 from pypto_spec.ir.types import Access, ScalarType, TensorType
+from pypto_spec.ops.registry import OPS
 
 _PATH = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z")
 
 
 def to_spec(program: Program) -> str:
-    """The whole program as one YAML document."""
+    """The whole program as one YAML document; functions stand in the place of their calls."""
+    program = inlined(program, OPS["reshape"])
     sections = [_header(program)]
     arguments = _symbols(program) + _scalars(program)
     if arguments:

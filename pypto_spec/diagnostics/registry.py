@@ -23,6 +23,7 @@ def rule(code: str, name: str, severity: Severity, summary: str) -> Rule:
 def all_rules() -> dict[str, Rule]:
     """Every rule by its code, all families loaded."""
     from pypto_spec.diagnostics.rules import (  # noqa: F401  (imported so that each family registers itself)
+        calls,
         cores,
         flow,
         hints,

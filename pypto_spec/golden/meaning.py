@@ -18,6 +18,7 @@ from pypto_spec.ir.expr import Expr, Index, Sym, evaluate
 from pypto_spec.ir.nodes import (
     Branch,
     BufferRef,
+    Call,
     Condition,
     Control,
     For,
@@ -103,6 +104,8 @@ class Machine:
             elif isinstance(stmt, Jump):
                 self.jump = stmt
                 return
+            elif isinstance(stmt, Call):
+                self._call(stmt)
             elif isinstance(stmt, If):
                 taken = self._holds(stmt.condition)
                 self._block(stmt.then if taken else stmt.other)
@@ -133,6 +136,16 @@ class Machine:
         self.indices.update(zip((n.result for n in loop.numbers), numbers, strict=True))
         for carry, value in zip(loop.carries, found, strict=True):
             self._write(carry.result, value)
+
+    def _call(self, call: Call) -> None:
+        """Run the body of a function on names of its own."""
+        outside = self.values
+        self.values = {name: self._read(value) for name, value in call.params.items()}
+        self._block(call.body)
+        found = [self._read(value) for value in call.returned]
+        self.values = outside
+        for result, value in zip(call.results, found, strict=True):
+            self._write(result, value)
 
     def _walk(self, loop: For) -> Iterable[int]:
         """The values of a loop's index; a `while` has no last one."""

@@ -8,8 +8,16 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.broken import Broken
 from pypto_spec.ir.expr import Expr, Index, Sym, symbols
-from pypto_spec.ir.nodes import For, If, Jump, Program, Region, Stmt
+from pypto_spec.ir.nodes import Call, For, If, Jump, Program, Region, Stmt
 from pypto_spec.ir.rewrite import local_symbols, regions, statements
+
+
+def inlined(program: Program) -> Iterator[Broken]:
+    """InlineFunctionsEliminated: no call is left."""
+    for region in regions(program.body):
+        for node in statements(region.body):
+            if isinstance(node, Call):
+                yield Broken(f"a call of `{node.function}` is still there", node.loc)
 
 
 def unrolled(program: Program) -> Iterator[Broken]:

@@ -185,6 +185,23 @@ class Jump:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Call:
+    """A call of an inline function; gone after InlineFunctions.
+
+    `body` is the function's, read for these arguments: names in it are its own. `params` maps the names of tile
+    arguments to the caller's values; tensors, scalars and numbers stand in the body already. The values `returned` by
+    the body are the caller's `results`.
+    """
+
+    function: str
+    body: tuple[Stmt, ...]
+    params: Mapping[str, Value]
+    returned: tuple[Value, ...]
+    results: tuple[Value, ...]
+    loc: Loc
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SetFlag:
     """Raise flag `id` of the kind `source` to `target` once the earlier work of pipe `source` is done."""
 
@@ -215,7 +232,7 @@ class Barrier:
     pairs: tuple[Pair, ...] = ()
 
 
-Stmt = Op | For | If | Jump | SetFlag | WaitFlag | Barrier
+Stmt = Op | For | If | Call | Jump | SetFlag | WaitFlag | Barrier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from pypto_spec.ir.nodes import (
     Attr,
     Branch,
     BufferRef,
+    Call,
     Carry,
     Condition,
     Control,
@@ -297,6 +298,8 @@ def statements(body: Sequence[Stmt]) -> Iterator[Stmt]:
         elif isinstance(node, If):
             yield from statements(node.then)
             yield from statements(node.other)
+        elif isinstance(node, Call):
+            yield from statements(node.body)
 
 
 def ops(body: Sequence[Stmt]) -> Iterator[Op]:
@@ -317,6 +320,9 @@ def definitions(body: Sequence[Stmt]) -> Iterator[Value]:
             yield from definitions(node.then)
             yield from definitions(node.other)
             yield from (p.result for p in node.phis)
+        elif isinstance(node, Call):
+            yield from definitions(node.body)
+            yield from node.results
 
 
 def local_symbols(body: Sequence[Stmt]) -> Iterator[Sym]:

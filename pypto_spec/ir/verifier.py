@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pypto_spec.ir.broken import Broken
 from pypto_spec.ir.expr import mod
-from pypto_spec.ir.flow_checks import structured, unrolled
+from pypto_spec.ir.flow_checks import inlined, structured, unrolled
 from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.rewrite import definitions, ops, regions
@@ -278,6 +278,7 @@ def _synchronised(program: Program) -> Iterator[Broken]:
 
 
 CHECKS: Mapping[str, Callable[[Program], Iterator[Broken]]] = {
+    "InlineFunctionsEliminated": inlined,
     "UnrollResolved": unrolled,
     "StructuredCtrlFlow": structured,
     "SSAForm": structure,

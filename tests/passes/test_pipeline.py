@@ -34,8 +34,8 @@ def small() -> Program:
 def test_order_and_requirements() -> None:
     names = [p.name for p in pipeline.PASSES]
     assert names == [
-        "UnrollLoops", "CtrlFlowTransform", "ConvertToSSA", "Simplify", "OutlineIncoreScopes", "ChunkTensorOps",
-        "ConvertTensorToTileOps", "FlattenTileNdTo2D", "FillReductionTails", "LegalizeTileCast",
+        "InlineFunctions", "UnrollLoops", "CtrlFlowTransform", "ConvertToSSA", "Simplify", "OutlineIncoreScopes",
+        "ChunkTensorOps", "ConvertTensorToTileOps", "FlattenTileNdTo2D", "FillReductionTails", "LegalizeTileCast",
         "CanonicalizeTileSlice", "InferTileMemorySpace", "ResolveBackendOpLayouts", "InitMemRef",
         "MaterializeSemanticAliases", "MemoryReuse", "AllocateMemoryAddr", "ExpandToInstructions", "InsertSync",
     ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import field
 
 from pydantic import ValidationError
 
@@ -18,13 +19,24 @@ from pypto_spec.spec.formula.constants import Constant, resolve_constants
 from pypto_spec.spec.limits import MAX_ERRORS
 from pypto_spec.spec.load import Format, load
 from pypto_spec.spec.models.keywords import KeywordTable, default_table
-from pypto_spec.spec.models.problems import Problems
-from pypto_spec.spec.models.sections import DocumentModel
+from pypto_spec.spec.models.problems import Problems, not_yet
+from pypto_spec.spec.models.sections import DocumentModel, FunctionSpec
 from pypto_spec.spec.models.statement import Reader, Statement
-from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode, Value
+from pypto_spec.spec.tree import KeyNode, MappingNode, Node, ScalarNode, SequenceNode, Value
 
 _PARAMETER = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)\Z")
 _UNTOUCHED = frozenset({"about", "constants", "program"})
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function with its statements; `key` is where its name stands, `node` what is written for it."""
+
+    name: str
+    model: FunctionSpec
+    key: KeyNode
+    node: MappingNode
+    body: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,7 @@ class Document:
     model: DocumentModel
     constants: dict[str, Constant]
     program: tuple[Statement, ...]
+    functions: Mapping[str, Function] = field(default_factory=dict)
 
     @property
     def values(self) -> dict[str, int | float | bool | str]:
@@ -89,13 +102,34 @@ def _document(
     statements: tuple[Statement, ...] = ()
     if program is not None:
         statements = Reader(table or default_table(), errors, scalar).block(*program, "control")
+    functions = _functions(root, model, Reader(table or default_table(), errors, scalar)) if model is not None else {}
     if unknown:
         errors = _without_cascade(errors, unknown, root)
     if model is not None:
         _check_codes(root, model, errors)
     if errors or model is None:
         raise CompileError(sorted(_distinct(errors), key=lambda d: d.primary.span.start)[:MAX_ERRORS])
-    return Document(source, root, model, constants, statements)
+    return Document(source, root, model, constants, statements, functions)
+
+
+def _functions(root: MappingNode, model: DocumentModel, reader: Reader) -> dict[str, Function]:
+    """The functions with their bodies read."""
+    section = root.get("functions")
+    found: dict[str, Function] = {}
+    if not isinstance(section, MappingNode):
+        return found
+    for key, node in section.items:
+        spec = model.functions.get(key.text)
+        if spec is None or not isinstance(node, MappingNode):
+            continue
+        if spec.kind != "inline":
+            kind = node.get("kind")
+            reader.errors.append(not_yet(kind.span if kind is not None else key.span, f"`kind: {spec.kind}`"))
+            continue
+        body = node.entries.get("body")
+        statements = reader.block(*body, "execution") if body is not None else ()
+        found[key.text] = Function(key.text, spec, key, node, statements)
+    return found
 
 
 def _distinct(errors: list[Diagnostic]) -> list[Diagnostic]:

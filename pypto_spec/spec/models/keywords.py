@@ -140,6 +140,13 @@ STRUCTURE: tuple[Keyword, ...] = (
         example="let: y = exp(x)",
     ),
     Keyword(
+        "call",
+        EXECUTION,
+        _doc(structure.Call),
+        lambda: structure.Call,
+        example="call: {function: normalise, args: {x: t}, into: y}",
+    ),
+    Keyword(
         "yield",
         BOTH,
         _doc(structure.Yield),
@@ -176,7 +183,6 @@ STRUCTURE: tuple[Keyword, ...] = (
         CONTROL,
         create_tensor="A tensor in global memory.",
         read="Reads a scalar from a tensor.",
-        call="Calls a named function.",
         cluster="Groups cores that share work.",
     ),
     *_reserved(

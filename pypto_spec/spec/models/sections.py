@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from pypto_spec.spec.models.base import Codes, Formula, Model, Name, Text, ValueName, Whole
+from pypto_spec.spec.models.base import Codes, Formula, Model, Name, Names, Text, ValueName, Whole
 from pypto_spec.spec.models.fields import DType, OnChip
 
 
@@ -100,6 +100,32 @@ class DumpSpec(Model):
     sha256: Annotated[Text, Field(description="hash of that file, in quotes", pattern="^[0-9a-f]{64}$")]
 
 
+class ArgumentSpec(Model):
+    """What an argument of a function must be, where the function says so."""
+
+    dtype: DType | None = None
+    shape: Annotated[tuple[Formula, ...] | None, Field(description="extents in elements", min_length=1)] = None
+
+
+Argument = Literal["tile", "tensor", "index", "scalar"] | ArgumentSpec | None
+
+
+class FunctionSpec(Model):
+    """A function: statements that are put in the place of each call."""
+
+    kind: Annotated[
+        Literal["inline", "incore", "aic", "aiv", "group", "spmd"],
+        Field(description="`inline`; the others are reserved: not there yet"),
+    ] = "inline"
+    about: Annotated[Text, Field(description="one line for people")] = ""
+    args: Annotated[
+        tuple[Name, ...] | dict[Name, Argument],
+        Field(description="names of the arguments, or a mapping that says what they are", examples=[["x", "row"]]),
+    ] = ()
+    returns: Annotated[Names, Field(description="names in the body that a call gives", examples=[["y"]])] = ()
+    body: Annotated[Any, Field(description="its statements, as in a region")]
+
+
 def _platform(value: object) -> object:
     return {"platform": value} if isinstance(value, str) else value
 
@@ -110,7 +136,7 @@ _FREE = WithJsonSchema({"type": "object"})
 class DocumentModel(Model):
     """One spec: a program with its tensors, the work placed on cores, and how to check the result."""
 
-    not_yet: ClassVar[tuple[str, ...]] = ("functions", "variants")
+    not_yet: ClassVar[tuple[str, ...]] = ("variants",)
 
     spec: Annotated[Literal["v1"], Field(description="version of the language")]
     dump: Annotated[DumpSpec | None, Field(description="header of a dump")] = None
@@ -130,7 +156,7 @@ class DocumentModel(Model):
     buffers: Annotated[dict[ValueName, BufferSpec], Field(description="on-chip allocations")] = Field(
         default_factory=dict
     )
-    functions: Annotated[Any, _FREE, Field(description="named functions (reserved: not there yet)")] = None
+    functions: Annotated[dict[Name, FunctionSpec], Field(description="named functions")] = Field(default_factory=dict)
     program: Annotated[Any, Field(description="regions, launches and their order")]
     golden: Annotated[GoldenSpec | None, Field(description="how to check the result")] = None
     diagnostics: Annotated[DiagnosticsSpec, Field(description="codes to disable or to make errors")] = Field(

@@ -137,6 +137,16 @@ class If(Model):
     condition: Annotated[Formula, Field(description="comparisons joined by and, or, not", examples=["i == 0"])]
 
 
+class Call(Model):
+    """Calls a function of `functions`: its statements stand in the place of the call."""
+
+    function: Annotated[Name, Field(description="name of the function", examples=["normalise"])]
+    args: Annotated[dict[Name, Formula], Field(description="what its arguments are", examples=[{"x": "t"}])] = Field(
+        default_factory=dict
+    )
+    into: Annotated[Names, Field(description="names of what it returns, in its order")] = ()
+
+
 class LetStatement(Model):
     """Arithmetic: `name = expression`, a chain of one-op statements with broadcasting."""
 

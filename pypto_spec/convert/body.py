@@ -36,6 +36,7 @@ from pypto_spec.ir.types import Access, Memory, TensorType
 from pypto_spec.ops.registry import OPS
 from pypto_spec.spec.formula import FormulaError, Let
 from pypto_spec.spec.models.statement import Statement
+from pypto_spec.spec.models.structure import Call as CallModel
 from pypto_spec.spec.models.structure import LetStatement
 from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -86,6 +87,8 @@ class BodyReader:
             names = [(n.text, n) for n in into if isinstance(n, ScalarNode)]
         elif item.keyword == "let" and isinstance(item.value, ScalarNode):
             names = [(item.value.text.partition("=")[0].strip(), item.value)]
+        elif isinstance(item.model, CallModel) and isinstance(item.value, MappingNode):
+            names = [(text, item.value) for text in item.model.into]
         for key in ("carry", "results"):
             beside = item.node.get(key)
             if isinstance(beside, MappingNode):

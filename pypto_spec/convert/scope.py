@@ -130,12 +130,15 @@ class Scope:
 
     @contextmanager
     def apart(self, names: Sequence[Name]) -> Iterator[None]:
-        """While it lasts only what the whole program has is visible, and these names: the body of a function."""
+        """While it lasts only what the whole program has is visible, and these names, which come first.
+
+        It is the body of a function: its arguments may be called like tensors of programs it is used in.
+        """
         outside, trail = self._names, self._trail
         self._names = {text: name for text, name in outside.items() if name.kind in _EVERYWHERE}
         self._trail = []
         for name in names:
-            self.declare(name)
+            self.set(name)
         try:
             yield
         finally:

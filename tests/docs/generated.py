@@ -280,6 +280,8 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "dump": lambda: fields(sections.DumpSpec),
     "region": lambda: fields(structure.Region),
     "for": lambda: fields(structure.For),
+    "call": lambda: fields(structure.Call),
+    "function": lambda: fields(sections.FunctionSpec),
     "unroll": lambda: fields(structure.Unroll),
     "pipeline": lambda: fields(structure.Pipeline),
     "parallel": lambda: fields(structure.Parallel),

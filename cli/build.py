@@ -34,6 +34,7 @@ def command(
     specs: tuple[str, ...],
     input_format: str,
     defines: tuple[str, ...],
+    variants: tuple[str, ...],
     out: str | None,
     stdout: bool,
     watch: bool,
@@ -55,40 +56,44 @@ def command(
         raise UsageError("--stdout writes nothing, so -o DIR makes no sense beside it")
     chosen = BuildOptions(out, stdout, dump_passes, typecheck, cann, timings, options.constants(defines))
     if not watch:
-        options.leave(_once(specs, input_format, chosen, format))
+        options.leave(_once(specs, input_format, variants, chosen, format))
         return
     if "-" in specs:
         raise UsageError("--watch watches files, standard input cannot change")
-    _watch(specs, input_format, chosen, format)
+    _watch(specs, input_format, variants, chosen, format)
 
 
-def _once(specs: tuple[str, ...], input_format: str, chosen: BuildOptions, format: str) -> list[Diagnostic]:
+def _once(
+    specs: tuple[str, ...], input_format: str, variants: tuple[str, ...], chosen: BuildOptions, format: str
+) -> list[Diagnostic]:
     """Build everything, print the findings and what was written."""
     from pypto_spec.driver.build import build_specs
+    from pypto_spec.driver.variants import merged
 
-    gathered = options.read(specs, input_format)
-    findings = list(gathered.findings)
+    gathered = options.read(specs, input_format, chosen.defines, variants)
     built = list(build_specs(gathered, chosen))
+    findings = [*gathered.findings, *merged((one.spec, one.findings) for one in built)]
     for one in built:
-        findings += one.findings
         if chosen.stdout and one.ok:
             click.echo("\n".join(one.texts), nl=False)
     # With --stdout the kernels have standard output for themselves.
     options.show(findings, format, err=chosen.stdout or format == "text")
     for one in built:
         if one.folder is not None:
-            options.say(f"{one.spec.name}: {options.count(len(one.kernels), 'kernel')} in {one.folder}")
+            options.say(f"{one.spec.title}: {options.count(len(one.kernels), 'kernel')} in {one.folder}")
     return findings
 
 
-def _watch(specs: tuple[str, ...], input_format: str, chosen: BuildOptions, format: str) -> None:
+def _watch(
+    specs: tuple[str, ...], input_format: str, variants: tuple[str, ...], chosen: BuildOptions, format: str
+) -> None:
     from pypto_spec.driver.inputs import UsageError
     from pypto_spec.driver.watch import changes
 
     options.runs_long()
     for _ in changes(specs):
         try:
-            _once(specs, input_format, chosen, format)
+            _once(specs, input_format, variants, chosen, format)
         except UsageError as error:  # a file may be away for a moment while an editor saves it
             options.say(f"pypto-spec: {error}")
         options.say("waiting for changes; end with Ctrl-C")

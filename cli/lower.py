@@ -41,6 +41,7 @@ def _passes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 @click.option("--list", "listed", is_flag=True, help="List the passes in their order.")
 @options.input_format
 @options.defines
+@click.option("--variant", "variant", metavar="KEY", help="Which variant of the spec.")
 @options.output_format
 def command(
     spec: str | None,
@@ -51,6 +52,7 @@ def command(
     listed: bool,
     input_format: str,
     defines: tuple[str, ...],
+    variant: str | None,
     format: str,
 ) -> None:
     """Show the program after a pass as spec text.
@@ -66,20 +68,23 @@ def command(
         return
     if spec is None:
         raise UsageError("name a spec, or list the passes with --list")
-    gathered = options.read([spec], input_format)
+    constants = options.constants(defines)
+    gathered = options.read([spec], input_format, constants, [variant] if variant is not None else ())
     if len(gathered.specs) > 1:
-        raise UsageError(f"{spec} holds several specs; `lower` takes one")
+        keys = [one.variant for one in gathered.specs if one.variant is not None]
+        way = f"choose one with --variant: {', '.join(keys)}" if keys else "`lower` takes one"
+        raise UsageError(f"{spec} holds several {'variants' if keys else 'specs'}; {way}")
     findings = list(gathered.findings)
     if not gathered.specs:
         options.show(findings, format, err=format == "text")
         options.leave(findings)
         return
     if check:
-        _check(gathered.specs[0], options.constants(defines), seed, format)
+        _check(gathered.specs[0], constants, seed, format)
         return
     chosen = find_pass(after) if after is not None else pass_list()[-1][0]
     folder = _folder(out)
-    lowered = lower_spec(gathered.specs[0], chosen, folder=folder, defines=options.constants(defines))
+    lowered = lower_spec(gathered.specs[0], chosen, folder=folder, defines=constants)
     if lowered.text is not None:
         if out is not None:
             _write(out, lowered.text)

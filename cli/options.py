@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -19,11 +19,12 @@ FORMATS = ("text", "json", "sarif", "github")
 
 
 def specs(command: F) -> F:
-    """`SPECS...`, `--input-format` and `-D`."""
+    """`SPECS...`, `--input-format`, `-D` and `--variant`."""
     for option in (
         click.argument("specs", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="SPECS..."),
         input_format,
         defines,
+        variants,
     ):
         command = option(command)
     return command
@@ -43,6 +44,13 @@ def defines(command: F) -> F:
     )(command)
 
 
+def variants(command: F) -> F:
+    """Which variants of a spec."""
+    return click.option(
+        "--variant", "variants", multiple=True, metavar="KEY", help="Only this variant of a spec; may be repeated."
+    )(command)
+
+
 def output_format(command: F) -> F:
     """How findings are printed."""
     return click.option(
@@ -50,11 +58,14 @@ def output_format(command: F) -> F:
     )(command)
 
 
-def read(paths: Sequence[str], kind: str) -> Gathered:
-    """The specs behind the arguments."""
+def read(
+    paths: Sequence[str], kind: str, defines: Mapping[str, str] | None = None, variants: Sequence[str] = ()
+) -> Gathered:
+    """The specs behind the arguments, each of their variants by itself."""
     from pypto_spec.driver.inputs import gather
+    from pypto_spec.driver.variants import expand
 
-    return gather(paths, "toml" if kind == "toml" else "yaml")
+    return expand(gather(paths, "toml" if kind == "toml" else "yaml"), defines or {}, variants)
 
 
 def constants(words: Sequence[str]) -> dict[str, str]:

@@ -20,6 +20,7 @@ def command(
     specs: tuple[str, ...],
     input_format: str,
     defines: tuple[str, ...],
+    variants: tuple[str, ...],
     schedules: int,
     seed: int,
     jobs: int,
@@ -32,16 +33,16 @@ def command(
     compared with its own torch meaning and labelled `derived`.
     """
     from pypto_spec.driver.test import TestOptions, run_goldens
+    from pypto_spec.driver.variants import merged
 
     options.runs_long()
-    gathered = options.read(specs, input_format)
-    chosen = TestOptions(schedules, seed, jobs, options.constants(defines))
-    findings = list(gathered.findings)
+    constants = options.constants(defines)
+    gathered = options.read(specs, input_format, constants, variants)
+    chosen = TestOptions(schedules, seed, jobs, constants)
     bar = _Bar()
     good = bad = 0
     made = []
     for tested in run_goldens(gathered, chosen, bar.show if sys.stderr.isatty() else None):
-        findings += tested.findings
         made.append(tested)
         good, bad = good + tested.ok, bad + (not tested.ok)
         outcome = tested.outcome
@@ -50,8 +51,9 @@ def command(
             continue
         name = tested.rendered.name if tested.rendered is not None else ""
         label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
-        click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.name}  {name}: {label}, {tested.seconds:.2f} s")
+        click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
     bar.clear()
+    findings = [*gathered.findings, *merged((tested.spec, tested.findings) for tested in made)]
     options.show(findings, format)
     if format == "text":
         click.echo(f"{good} passed" + (f", {bad} failed" if bad else "") + "  (host model)")
@@ -60,7 +62,7 @@ def command(
 
         several = gathered.folders or len(gathered.specs) > 1
         for tested, folder in emit(made, emit_device, seed=seed, several=several):
-            options.say(f"{tested.spec.name}: device test in {folder}")
+            options.say(f"{tested.spec.title}: device test in {folder}")
     options.leave(findings)
 
 

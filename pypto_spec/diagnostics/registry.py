@@ -34,6 +34,7 @@ def all_rules() -> dict[str, Rule]:
         sync,
         syntax,
         target,
+        variants,
     )
 
     return dict(sorted(_RULES.items()))

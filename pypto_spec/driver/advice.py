@@ -50,7 +50,8 @@ class _Planner:
         """The extents of the arguments that are known."""
         read: list[Program] = []
         compile_source(
-            self.spec.source, format=self.spec.format, defines=self.defines, after=PASSES[0].name,
+            self.spec.source, format=self.spec.format, defines=self.defines, variant=self.spec.variant,
+            after=PASSES[0].name,
             on_pass=lambda step, program: read.append(program),
         )  # fmt: skip
         kinds = [t.type for t in read[0].tensors] if read else []
@@ -66,7 +67,7 @@ class _Planner:
             defines = {**defines, knob.name: str(value)}
         else:
             source = Source(source.name, knob.text(source.text, value))
-        done = compile_source(source, format=self.spec.format, defines=defines, after=UNTIL)
+        done = compile_source(source, format=self.spec.format, defines=defines, variant=self.spec.variant, after=UNTIL)
         if done.ok and done.program is not None:
             ends = [(b.address or 0) + (b.bytes or 0) * b.slots for b in done.program.buffers]
             return _Plan(True, max(ends, default=0), 0)

@@ -46,19 +46,21 @@ def compile_source(
     *,
     format: Format | None = None,
     defines: Mapping[str, str] | None = None,
+    variant: str | None = None,
     after: str | None = None,
     on_pass: OnPass | None = None,
     thorough: bool = False,
 ) -> Compilation:
     """Compile one spec, up to pass `after` or to the end; never raises for what is wrong with the spec.
 
-    `defines` are the command line's `-D NAME=VALUE`. `on_pass` sees the program as it was read (with None) and after
-    each pass. A program compiled to its end has been through the checker and the performance hints.
+    `defines` are the command line's `-D NAME=VALUE`, `variant` is the key of one of the spec's variants. `on_pass` sees
+    the program as it was read (with None) and after each pass. A program compiled to its end has been through the
+    checker and the performance hints.
     """
     result = Compilation(source)
     with collector_paused():
         try:
-            _compile(result, format, defines, after, on_pass, thorough)
+            _compile(result, format, defines, variant, after, on_pass, thorough)
         except CompileError as error:
             result.program = None
             result.failure = error.__cause__
@@ -78,11 +80,12 @@ def _compile(
     result: Compilation,
     format: Format | None,
     defines: Mapping[str, str] | None,
+    variant: str | None,
     after: str | None,
     on_pass: OnPass | None,
     thorough: bool,
 ) -> None:
-    document = load_document(result.source, format, defines=defines)
+    document = load_document(result.source, format, defines=defines, variant=variant)
     sink = Sink(
         disabled=frozenset(document.model.diagnostics.disable),
         promoted=frozenset(document.model.diagnostics.error),

@@ -29,7 +29,9 @@ def write_report(
     def keep(step: Pass | None, program: Program) -> None:
         stages.append((step.name if step is not None else None, program))
 
-    again = compile_source(spec.source, format=spec.format, defines=defines, after=after, on_pass=keep)
+    again = compile_source(
+        spec.source, format=spec.format, defines=defines, variant=spec.variant, after=after, on_pass=keep
+    )
     cause = again.failure or failed.failure
     lines = [
         f"pypto-spec {__version__}, Python {platform.python_version()}, {platform.platform()}",

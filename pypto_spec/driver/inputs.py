@@ -33,16 +33,22 @@ class UsageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One spec to work on; `data` are the bytes of its file."""
+    """One spec to work on, or one `variant` of it; `data` are the bytes of its file."""
 
     source: Source
     format: Format
     data: bytes
+    variant: str | None = None
 
     @property
     def name(self) -> str:
         """The path as the user gave it, or `-`."""
         return self.source.name
+
+    @property
+    def title(self) -> str:
+        """The path, and the variant where it is one."""
+        return self.name if self.variant is None else f"{self.name} [{self.variant}]"
 
     @property
     def sha256(self) -> str:

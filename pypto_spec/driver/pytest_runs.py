@@ -11,7 +11,16 @@ from pypto_spec.driver.faults import outcome_findings
 from pypto_spec.driver.inputs import UsageError, gather
 from pypto_spec.driver.session import has_errors
 from pypto_spec.driver.test import Tested, prepare
+from pypto_spec.driver.variants import expand
 from pypto_spec.golden.run import golden_test
+
+
+def variant_keys(file: str) -> list[str | None]:
+    """The keys of the variants of a spec; None alone where it has none."""
+    try:
+        return [spec.variant for spec in expand(gather([os.path.relpath(file)]), {}).specs] or [None]
+    except UsageError:
+        return [None]
 
 
 class Runner:
@@ -19,20 +28,20 @@ class Runner:
 
     def __init__(self, files: Sequence[str]) -> None:
         self.problem: str | None = None
-        self.tested: dict[str, Tested] = {}
+        self.tested: dict[tuple[str, str | None], Tested] = {}
         self.unread = ""
         try:
-            gathered = gather([os.path.relpath(file) for file in files])
+            gathered = expand(gather([os.path.relpath(file) for file in files]), {})
             self.unread = render(gathered.findings)
-            self.tested = {os.path.abspath(t.spec.name): t for t in prepare(gathered.specs, {})}
+            self.tested = {(os.path.abspath(t.spec.name), t.spec.variant): t for t in prepare(gathered.specs, {})}
         except UsageError as error:
             self.problem = str(error)
 
-    def run(self, file: str, schedules: int, seed: int) -> str:
-        """What is wrong with one spec; empty where its golden is good."""
+    def run(self, file: str, variant: str | None, schedules: int, seed: int) -> str:
+        """What is wrong with one spec, or one variant of it; empty where its golden is good."""
         if self.problem is not None:
             return self.problem
-        tested = self.tested.get(os.path.abspath(file))
+        tested = self.tested.get((os.path.abspath(file), variant))
         if tested is None:
             return self.unread or f"{file} cannot be read"
         findings = list(tested.findings)

@@ -66,7 +66,9 @@ def compile_spec(
         stages.append((step.name if step is not None else None, program))
 
     on_pass = keep if keep_stages else None
-    result = compile_source(spec.source, format=spec.format, defines=defines, after=after, on_pass=on_pass)
+    result = compile_source(
+        spec.source, format=spec.format, defines=defines, variant=spec.variant, after=after, on_pass=on_pass
+    )
     made = Compiled(spec, result, stages)
     codes = {d.rule.code for d in result.diagnostics if d.level is Severity.ERROR}
     if codes & INTERNAL:

@@ -47,21 +47,32 @@ class SpecFile(pytest.File):
     """A file with one spec."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item, named as the file."""
-        yield SpecItem.from_parent(self, name=self.path.stem)
+        """One item, named as the file; one for each variant where it has several."""
+        if b"variants" not in self.path.read_bytes():
+            yield SpecItem.from_parent(self, name=self.path.stem)
+            return
+        for key in import_module("pypto_spec.driver.pytest_runs").variant_keys(str(self.path)):
+            item = SpecItem.from_parent(self, name=self.path.stem if key is None else f"{self.path.stem}[{key}]")
+            item.variant = key
+            yield item
 
 
 class SpecItem(pytest.Item):
     """The golden of one spec."""
 
+    variant: str | None = None
+
     def runtest(self) -> None:
         """Run it; the kernels of all collected specs are compiled together before the first."""
         runner = self.session.stash.get(_RUNNER, None)
         if runner is None:
-            files = [str(item.path) for item in self.session.items if isinstance(item, SpecItem)]
+            files = list(dict.fromkeys(str(i.path) for i in self.session.items if isinstance(i, SpecItem)))
             runner = self.session.stash[_RUNNER] = import_module("pypto_spec.driver.pytest_runs").Runner(files)
         text = runner.run(
-            str(self.path), self.config.getoption("--pypto-schedules"), self.config.getoption("--pypto-seed")
+            str(self.path),
+            self.variant,
+            self.config.getoption("--pypto-schedules"),
+            self.config.getoption("--pypto-seed"),
         )
         if text:
             raise SpecFailure(text)

@@ -23,9 +23,10 @@ from pypto_spec.spec.models.problems import Problems, not_yet
 from pypto_spec.spec.models.sections import DocumentModel, FunctionSpec
 from pypto_spec.spec.models.statement import Reader, Statement
 from pypto_spec.spec.tree import KeyNode, MappingNode, Node, ScalarNode, SequenceNode, Value
+from pypto_spec.spec.variants import Variant, read_variants
 
 _PARAMETER = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)\Z")
-_UNTOUCHED = frozenset({"about", "constants", "program"})
+_UNTOUCHED = frozenset({"about", "constants", "program", "variants"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +83,27 @@ def load_document(
     *,
     defines: Mapping[str, str] | None = None,
     table: KeywordTable | None = None,
+    variant: str | None = None,
 ) -> Document:
     """Load and validate a spec. Raises CompileError with everything that is wrong with it.
 
-    `defines` are the command line's `-D NAME=VALUE`.
+    `defines` are the command line's `-D NAME=VALUE`; `variant` is the key of one of its variants, whose program is
+    called NAME__KEY. Without it the constants are as they are written.
     """
     with collector_paused():
-        return _document(load(source, format), source, defines, table)
+        return _document(load(source, format), source, dict(defines or {}), table, variant)
 
 
 def _document(
-    root: MappingNode, source: Source, defines: Mapping[str, str] | None, table: KeywordTable | None
+    root: MappingNode, source: Source, defines: dict[str, str], table: KeywordTable | None, key: str | None
 ) -> Document:
-    constants, errors = resolve_constants(root.get("constants"), defines)
+    variants, wrong = read_variants(root, defines)
+    chosen = next((v for v in variants if v.key == key), None)
+    constants, errors = resolve_constants(root.get("constants"), {**(chosen.constants if chosen else {}), **defines})
+    errors += wrong
     unknown: list[ScalarNode] = []
     scalar = _parameters(constants, unknown) if "$" in source.text else None
-    model = _sections(root, scalar, errors)
+    model = _sections(root, scalar, errors, chosen)
     program = root.entries.get("program")
     statements: tuple[Statement, ...] = ()
     if program is not None:
@@ -146,7 +152,10 @@ def _distinct(errors: list[Diagnostic]) -> list[Diagnostic]:
 
 
 def _sections(
-    root: MappingNode, scalar: Callable[[ScalarNode], Value] | None, errors: list[Diagnostic]
+    root: MappingNode,
+    scalar: Callable[[ScalarNode], Value] | None,
+    errors: list[Diagnostic],
+    variant: Variant | None,
 ) -> DocumentModel | None:
     plain: dict[str, object] = {}
     for key, (_, node) in root.entries.items():
@@ -155,6 +164,12 @@ def _sections(
     if "about" in root:
         about = root.get("about")
         plain["about"] = about.to_plain() if about is not None else None
+    if variant is not None:
+        name, target = plain.get("name"), plain.get("target", {})
+        plain["name"] = f"{name}__{variant.key}" if isinstance(name, str) else name
+        if variant.target:
+            options = {"platform": target} if isinstance(target, str) else target
+            plain["target"] = {**options, **variant.target} if isinstance(options, dict) else options
     problems = Problems(DocumentModel, root, None, "a spec")
     try:
         model = DocumentModel.model_validate(plain)

@@ -2,7 +2,7 @@
 
 # Without `from __future__ import annotations`: pydantic would compile each annotation from its text again.
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -126,6 +126,20 @@ class FunctionSpec(Model):
     body: Annotated[Any, Field(description="its statements, as in a region")]
 
 
+Choices = dict[str, tuple[int | float | bool | str, ...]]
+Combination = dict[str, int | float | bool | str]
+
+
+class VariantsSpec(Model):
+    """One program for each combination of values."""
+
+    matrix: Annotated[
+        Choices, Field(description="values of constants, or of `target.OPTION`", examples=[{"TR": [32, 64]}])
+    ]
+    include: Annotated[tuple[Combination, ...], Field(description="combinations beside those of the matrix")] = ()
+    exclude: Annotated[tuple[Combination, ...], Field(description="parts of combinations that are left out")] = ()
+
+
 def _platform(value: object) -> object:
     return {"platform": value} if isinstance(value, str) else value
 
@@ -135,8 +149,6 @@ _FREE = WithJsonSchema({"type": "object"})
 
 class DocumentModel(Model):
     """One spec: a program with its tensors, the work placed on cores, and how to check the result."""
-
-    not_yet: ClassVar[tuple[str, ...]] = ("variants",)
 
     spec: Annotated[Literal["v1"], Field(description="version of the language")]
     dump: Annotated[DumpSpec | None, Field(description="header of a dump")] = None
@@ -162,4 +174,4 @@ class DocumentModel(Model):
     diagnostics: Annotated[DiagnosticsSpec, Field(description="codes to disable or to make errors")] = Field(
         default_factory=DiagnosticsSpec
     )
-    variants: Annotated[Any, _FREE, Field(description="a matrix of constants (reserved: not there yet)")] = None
+    variants: Annotated[VariantsSpec | None, Field(description="a matrix of constants and target options")] = None

@@ -254,7 +254,7 @@ class CallReader:
             said = " ".join(str(w) for w in (wants.dtype, list(shape) if shape is not None else None) if w is not None)
             found = str(kind) if kind is not None else found
         else:
-            ok, said = found == f"a {wants}" or (wants == "index" and found == "an integer"), f"a {wants}"
+            ok, said = found == f"a {wants}" or (wants == "index" and found == "an integer"), _article(wants)
         if not ok:
             self.reading.fail(
                 BAD_CALL,
@@ -310,6 +310,10 @@ def _kind_of(value: Given) -> str:
             return "a tensor"
         return "a scalar" if isinstance(value.type, ScalarType) else "a tile"
     return "an integer" if not isinstance(value, float | str | bool) else "a constant"
+
+
+def _article(word: object) -> str:
+    return f"an {word}" if str(word).startswith("i") else f"a {word}"
 
 
 def _count(number: int, what: str) -> str:

@@ -281,6 +281,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "region": lambda: fields(structure.Region),
     "for": lambda: fields(structure.For),
     "call": lambda: fields(structure.Call),
+    "variants": lambda: fields(sections.VariantsSpec),
     "function": lambda: fields(sections.FunctionSpec),
     "unroll": lambda: fields(structure.Unroll),
     "pipeline": lambda: fields(structure.Pipeline),

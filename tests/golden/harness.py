@@ -43,8 +43,8 @@ EXACT = Allowed(0.0, 0.0)
 class Case:
     """One spec. `exact`: outputs must be equal to the reference, but for those whose names end in `rough`.
 
-    `expect` may compute the outputs from the inputs instead (exact float64 or int64 values by name). `vec` is the
-    capacity of the vector memory in bytes, where it is not the target's own.
+    `expect` may compute the outputs from the inputs instead (exact float64 or int64 values by name, and the sizes).
+    `vec` is the capacity of the vector memory in bytes, where it is not the target's own.
     """
 
     text: str
@@ -148,7 +148,8 @@ def execute(made: Made, library: HostLibrary) -> Failure | None:
 
 def _exact(golden: GoldenRun) -> dict[str, Any]:
     given = {**golden.inputs, **golden.scalars}
-    return {name: value.double() if value.is_floating_point() else value.long() for name, value in given.items()}
+    exact = {name: value.double() if value.is_floating_point() else value.long() for name, value in given.items()}
+    return {**exact, **{symbol.name: value for symbol, value in golden.values.items()}}
 
 
 def _batches(cases: Iterable[Made], size: int) -> Iterable[list[Made]]:

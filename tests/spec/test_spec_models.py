@@ -271,7 +271,6 @@ def test_wrong_statements(lines: list[str], code: str, under: str, words: str) -
         ("target: a2a3", "target: a6", "PS1016", "a6"),
         ("target: a2a3", "target: {sync: maual}", "PS1016", "maual"),
         ("target: a2a3", "target: {unit_flag: 1}", "PS1014", "1"),
-        ("target: a2a3", "variants: {}", "PS7001", "variants"),
         ("target: a2a3", "tensors: {x: {dtype: fp32, shap: [1]}}", "PS1001", "shap"),
         ("target: a2a3", "tensors: {x: 3}", "PS1014", "3"),
         ("target: a2a3", "tensors: [x]", "PS1014", "[x]"),

@@ -72,13 +72,21 @@ NO_DTYPE: tuple[NoDType, ...] = (
     NoDType("sin cos", "fp16", "the argument is reduced in four steps that need fp32: cast, and cast the result back"),
     NoDType(_FLOATS, "int32 int16", "the instruction takes half and float only: cast to fp32"),
     NoDType("sin cos", "int32 int16", "the argument is reduced in fp32: cast to it"),
-    NoDType("reduce product", "int16", "totals of 16 bits overflow early, and no instruction reduces them: cast to fp32"),
+    NoDType(
+        "reduce product", "int16", "totals of 16 bits overflow early, and no instruction reduces them: cast to fp32"
+    ),
     NoDType("divide", "int16", "quotients are made in int32: cast to fp32, then to int32"),
-    NoDType("divide", "fp32 fp16", "the remainder of a rounded quotient is not exact; write x - floor(x / y) * y out"),
+    NoDType(
+        "divide",
+        "fp32 fp16",
+        "a rounded quotient may be one off, and its remainder with it: cast whole numbers to int32",
+    ),
     NoDType("cmp cmps", "int16", "Compare takes half, float and (equality) int32: cast to fp32"),
     NoDType("divide cmp cmps", "bf16", "the vector unit has no arithmetic on bf16: cast to fp32, and back"),
     NoDType(_NUMERIC, "bf16", "the vector unit has no arithmetic on bf16: a `let` goes through fp32", let=True),
-    NoDType(f"{_NUMERIC} cmp cmps", "int8 uint8", "the vector unit has no arithmetic on 8 bits: cast to fp16, and back"),
+    NoDType(
+        f"{_NUMERIC} cmp cmps", "int8 uint8", "the vector unit has no arithmetic on 8 bits: cast to fp16, and back"
+    ),
     NoDType(f"{_NUMERIC} cmp cmps", "int64", "the vector unit has no arithmetic on 64 bits: cast to int32 or fp32"),
     NoDType(f"{_NUMERIC} cmp cmps", "uint32 uint16", "arithmetic is signed, and no Cast leads from or to this dtype"),
     NoDType("tri", "bf16 uint32 uint16", "made by arithmetic: make it in fp32 or a signed dtype, and cast"),
@@ -86,7 +94,9 @@ NO_DTYPE: tuple[NoDType, ...] = (
     NoDType("bits", "fp32 fp16 bf16", "bits of numbers with exponents mean nothing"),
     NoDType("bits", "int8 uint8 int64", "And, Or, Not and shifts take elements of 16 and 32 bits"),
     NoDType("cast", "uint32 uint16", "no Cast leads from or to this dtype"),
-    NoDType("create pad", "int8 uint8 int64", "Duplicate writes elements of 16 and 32 bits: make an int32 tile, and cast"),
+    NoDType(
+        "create pad", "int8 uint8 int64", "Duplicate writes elements of 16 and 32 bits: make an int32 tile, and cast"
+    ),
     NoDType("pick", "int8 uint8 int64", "Gather and Transpose take elements of 16 and 32 bits"),
     NoDType("row_expand col_expand", "int8 uint8 int64", "Brcb and Copy move elements of 16 and 32 bits"),
     NoDType("sel sels select selects", "int8 uint8 int64", "Select moves elements of 16 and 32 bits"),
@@ -98,7 +108,9 @@ NO_FORM: tuple[NoForm, ...] = (
     NoForm("row_expand", ("columns", "run-time columns"), "its operand has one column"),
     NoForm("col_expand", ("rows", "run-time rows"), "its operand has one row"),
     NoForm("reshape", PARTS, "rows that are not whole would lie with holes between them; fillpad makes them whole"),
-    NoForm("assemble", _COLUMNS, "an undefined rest of `x` would be written over the target; fillpad fills it", partly=True),
+    NoForm(
+        "assemble", _COLUMNS, "an undefined rest of `x` would be written over the target; fillpad fills it", partly=True
+    ),
     NoForm("concat", _COLUMNS, "behind a part of `lhs` would be a hole; extract the part, or fill it up", partly=True),
     NoForm("gather", _RUNTIME_ROWS, "undefined indices would be addresses; fill them with fillpad"),
     NoForm("gather", ("run-time columns",), "undefined indices would be addresses; those of `x` may be", partly=True),

@@ -26,7 +26,7 @@ def whole_shapes(form: str, dtype: DType) -> tuple[Shape, ...]:
 
 def form_cases(defn: OpDef, dtype: DType, form: str, every: bool = False) -> list[Case]:
     """The cases of an operator and a dtype in a form; some of them, or all."""
-    name = f"{defn.name}_{dtype}_{form.replace(' ', '_').replace('-', '_')}"
+    name = f"{defn.name}_{dtype}_{list(FORMS).index(form)}"
     if form in PARTS:
         found = list(_cut(_taken(defn, dtype, TILE, name), form))
     else:

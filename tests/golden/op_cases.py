@@ -227,7 +227,11 @@ def casts(name: str, src: DType, shape: Shape, every_mode: bool) -> Iterator[Cas
         spec.store("y", FP32, shape)
         yield Case(spec.text(), True)
     for dst in DTYPES.values():
-        if src not in OPS["cast"].dtypes or (not cast_chain(src, dst) and src != dst) or shape[0] * shape[1] * (src.bytes + dst.bytes) > 150_000:
+        if (
+            src not in OPS["cast"].dtypes
+            or (not cast_chain(src, dst) and src != dst)
+            or shape[0] * shape[1] * (src.bytes + dst.bytes) > 150_000
+        ):
             continue
         legal = NATIVE.get((src, dst), frozenset({"rint", "floor", "ceil", "round", "trunc"}))
         modes = [m for m in MODES if m in legal] if every_mode and src != dst else []

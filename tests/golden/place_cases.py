@@ -139,7 +139,11 @@ def joined(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[str]:
     rows, cols = shape
     for width in sorted({1, 5, cols} if dtype.bytes in (2, 4) else {dtype.block, cols}):
         for a, b in {(cols, width), (width, cols)}:
-            if cols > 1 and dtype.bytes not in (2, 4) and ((dtype.bytes == 1 and a % dtype.block) or (rows > 1 and 1 in (a, b))):
+            if (
+                cols > 1
+                and dtype.bytes not in (2, 4)
+                and ((dtype.bytes == 1 and a % dtype.block) or (rows > 1 and 1 in (a, b)))
+            ):
                 continue
             if rows * (a + b) * dtype.bytes > 30_000:
                 continue

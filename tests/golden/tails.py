@@ -81,7 +81,7 @@ def cut(case: Case, form: str) -> Case:
     for axis in reversed(loops):
         body = [{"for": {"index": INDEX[axis], "count": _count(axis, how.symbol)}, "body": body}]
     doc["program"][0]["body"] = body
-    doc["name"] += "_" + form.replace(" ", "_").replace("-", "_")
+    doc["name"] += f"_p{list(CUTS).index(form)}"  # names of kernels are short
     if how.symbol:
         (axis,) = loops
         most = COUNT[axis] * TILE[axis]

@@ -27,8 +27,8 @@ _HERE = Path(__file__).resolve().parent
 _INCLUDE = _HERE / "include"
 _ENGINE = _HERE / "engine"
 
-# A kernel only calls the engine, which does the arithmetic and gets -O2. Optimising a kernel of a thousand calls takes g++
-# ten times as long as running it does.
+# A kernel only calls the engine, which does the arithmetic and gets -O2. Optimising a thousand calls takes g++ ten
+# times as long as translating them.
 _KERNEL_FLAGS = (
     "-std=c++17",
     "-O0",

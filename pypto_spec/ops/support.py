@@ -4,7 +4,7 @@
 and every form of an operator that is refused has it in `NO_FORM`. The operator matrix of the tests runs what is not
 listed, and proves that what is listed is refused.
 
-Sources: the Ascend C reference of dav-2201 (dtypes of each vector call), PyPTO's operator catalogue (dtypes of each op).
+Sources: the Ascend C reference of dav-2201 (dtypes of each vector call), PyPTO's operator catalogue.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The part of the reference page that says what exists: operators by dtype, forms, and the reasons for what is missing."""
+"""The part of the reference page that says what exists: operators by dtype, forms, and why others are missing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _HEAD = """\
 ## What exists
 
 Operators by dtype (of the operand that the operator's entry names). A number is the reason, below, why a pair does not
-exist; `let` stands where a formula takes the dtype by going through fp32, and the statement does not. Everything else is
-tested, in each of the forms that follow, against torch.
+exist; `let` stands where a formula takes the dtype by going through fp32, and the statement does not. Everything else
+is tested, in each of the forms that follow, against torch.
 """
 
 

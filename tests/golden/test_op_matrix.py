@@ -1,8 +1,8 @@
 """Every operator with every legal dtype in every form, through the whole compiler on the host model.
 
-The pairs and forms come from the registry and the table of what is refused (`ops/support.py`): a pair or form that is in
-neither, or refused though the table does not say so, or good though it does, is a failure. Besides, each operator and
-dtype takes some further shapes, another part for each dtype; the `long` run takes all of them, and every rounding mode.
+The pairs and forms come from the registry and the table of what is refused (`ops/support.py`): a pair or form that is
+in neither, or refused though the table does not say so, or good though it does, is a failure. Besides, each operator
+and dtype takes one further shape; the `long` run takes all of them, and every case of each.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ needs_toolkit = pytest.mark.skipif(
 @cache
 def kernels(group: int) -> list[RenderedKernel]:
     """A kernel of each operator of the group, of each dtype: of whole tiles, a column, and tiles cut at run time."""
-    found = []
+    found: list[RenderedKernel] = []
     for defn in list(OPS.values())[group::GROUPS]:
         for dtype, form in all_forms(defn):
             if form not in ("whole", "one column", "run-time rows", "extents") or no_form(defn, dtype, form):

@@ -8,6 +8,7 @@ and dtype takes one further shape; the `long` run takes all of them, and every c
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from pypto_spec.ir.dtype import BF16, DTYPES, FP32, DType
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ops import support
+from pypto_spec.ops.numbers import int_range, largest
 from pypto_spec.ops.support import FORMS, NO_DTYPE, NO_FORM, SupportError, no_dtype, no_form, pairs
 from tests.golden.harness import Case, assert_good
 from tests.golden.matrix import all_forms, form_cases, is_let, refusal
@@ -126,9 +128,32 @@ def test_further_shapes(group: int) -> None:
     assert_good([case for defn in list(OPS.values())[group::2] for case in further(defn)])
 
 
+FRACTIONS = (
+    -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.0, -0.75, 3.25, 127.5, -128.5, 1.0009765625, 1.00048828125, 1.00146484375,
+    1.00390625, 1.01171875, 2047.5, 4097.0, 300.0, -40000.0, 70000.0, 3e9, -3e9, 1e19, -1e19, 1e30,
+)  # fmt: skip
+"""Values half way between two of the narrower dtypes, and beyond their ends."""
+WHOLE = (
+    0, 1, -1, 100, 127, -128, 200, 255, 257, 259, 2049, 2051, 32767, -32768, 65535, 70000, 16777217, 16777219, 33554435,
+    2147483647, -2147483648, 4294967297, 9007199254740993,
+)  # fmt: skip
+
+
+def edges(dtype: DType) -> list[float]:
+    """The values that a dtype holds of those that are hard to convert."""
+    if dtype.is_float:
+        return [v for v in FRACTIONS if abs(v) < largest(dtype)]
+    low, high = int_range(dtype)
+    return [v for v in WHOLE if low <= v <= high]
+
+
 @pytest.mark.parametrize("half", range(2))
 def test_every_conversion_in_every_mode(half: int) -> None:
-    found = [c for src in OPS["cast"].dtypes[half::2] for c in casts(f"modes_{src}", src, (5, 300), True)]
+    found = [
+        replace(c, text=f"{c.text}golden: {{inputs: {{g_x: {{values: {edges(src)}}}}}}}\n")
+        for src in OPS["cast"].dtypes[half::2]
+        for c in casts(f"modes_{src}", src, (5, 300), True)
+    ]
     assert len(found) > 100
     assert_good(found)
 

@@ -1,8 +1,8 @@
 """Bits of integers: and or xor not, ands ors xors with a number, shls shrs by a number.
 
-And, Or and Not exist for 16-bit lanes; a tile of 32-bit elements is read as twice as many of them. There is no xor:
-it is `(a | b) & ~(a & b)`. Shifts go by one count for all elements, which is below the width of the dtype; shrs keeps
-the sign of signed dtypes.
+And, Or and Not exist for 16-bit lanes; elements of 8, 32 and 64 bits are read as half, twice and four times as many.
+There is no xor: it is `(a | b) & ~(a & b)`. Shifts go by one count for all elements, which is below the width of the
+dtype; shrs keeps the sign of signed dtypes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from pypto_spec.diagnostics.rules import shapes as rules
-from pypto_spec.ir.dtype import BLOCK_BYTES, INT16, INT32, UINT16, UINT32
+from pypto_spec.ir.dtype import BLOCK_BYTES, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32
 from pypto_spec.ir.instr import Instr, Ref, Step
 from pypto_spec.ir.opdef import Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, TileType, ValueType
@@ -37,18 +37,21 @@ from pypto_spec.ops.steps import Part, calls, one_block, part, scratch_like
 Word = Literal["and", "or", "xor"]
 
 INTEGERS = (INT32, INT16, UINT32, UINT16)
+"""Dtypes of shifts, and of what spreads a number."""
+WIDTHS = (*INTEGERS, INT8, UINT8, INT64)
+"""Dtypes whose bits can be taken as they are."""
 
 
 def lanes16(of: Part) -> Part:
-    """The same bytes as 16-bit lanes."""
-    tile, dtype = of.tile, of.tile.dtype
-    if dtype.bytes == 2:
+    """The same bytes as 16-bit lanes; the last lane of a row of bytes may hold one that is nobody's."""
+    tile, size = of.tile, of.tile.dtype.bytes
+    if size == UINT16.bytes:
         return of
     assert isinstance(of.ref.offset, int)
     rows, cols = (1, tile.rows) if tile.order is Layout.DN else (tile.rows, tile.cols)
-    pitch = 2 * tile.row_pitch if rows > 1 else None
-    narrow = TileType(UINT16, (rows, 2 * cols), tile.memory, Layout.ND, pitch=pitch)
-    return Part(Ref(of.ref.name, 2 * of.ref.offset, UINT16), narrow, of.block)
+    pitch = tile.row_pitch * size // UINT16.bytes if rows > 1 else None
+    narrow = TileType(UINT16, (rows, -(-cols * size // UINT16.bytes)), tile.memory, Layout.ND, pitch=pitch)
+    return Part(Ref(of.ref.name, of.ref.offset * size // UINT16.bytes, UINT16), narrow, of.block)
 
 
 def bitwise(word: Word, into: Part, lhs: Part, rhs: Part, spare: Part) -> Iterator[Step]:
@@ -171,7 +174,7 @@ for _word, _doc in _TWO.items():
             role="elementwise",
             pipe="v",
             infer=infer_same("lhs", "rhs"),
-            dtypes=INTEGERS,
+            dtypes=WIDTHS,
             dtype_of="lhs",
             torch=_meaning(f"bitwise_{_word}"),
             recipe=_two(_word),
@@ -210,7 +213,7 @@ define(
         role="elementwise",
         pipe="v",
         infer=infer_same("x"),
-        dtypes=INTEGERS,
+        dtypes=WIDTHS,
         dtype_of="x",
         torch=_not_meaning,
         recipe=_not,

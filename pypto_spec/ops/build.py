@@ -18,7 +18,7 @@ Shaped = TileType | ArrayType
 FLOATS = (FP32, FP16)
 """Dtypes of the vector unit's floating-point arithmetic."""
 NUMERIC = (FP32, FP16, INT32)
-"""Dtypes of reductions and of what spreads vectors."""
+"""Dtypes of reductions."""
 ARITHMETIC = (*NUMERIC, INT16)
 """Dtypes of the vector unit's arithmetic that exists for integers too."""
 ANY = tuple(DTYPES.values())

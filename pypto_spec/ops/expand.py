@@ -16,9 +16,9 @@ from pypto_spec.ir.instr import Ref, Step
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, TileType, ValueType
 from pypto_spec.ops.build import (
+    ARITHMETIC,
     FLOATS,
     INTO,
-    NUMERIC,
     Shaped,
     X,
     check_dtype,
@@ -200,7 +200,7 @@ class _Row:
     text: str
     infix: str | None = None
     function: str | None = None
-    dtypes: tuple[DType, ...] = NUMERIC
+    dtypes: tuple[DType, ...] = ARITHMETIC
     swapped: bool = False
 
 

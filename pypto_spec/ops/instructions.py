@@ -66,11 +66,12 @@ Decoder = Callable[[Instr, DTypeOf], Decoded]
 
 
 class Call(NamedTuple):
-    """How the arguments of a call are to be read. `sources` counts the tiles it reads, `params` names its struct."""
+    """How the arguments of a call are to be read; `params` names its struct, `source` the header that declares it."""
 
     name: str
     decode: Decoder
-    params: str | None = None
+    params: str | None
+    source: str
 
 
 # --- vector calls ---------------------------------------------------------------------------------------------------
@@ -313,28 +314,28 @@ UNARY = ("Abs", "Exp", "Ln", "Sqrt", "Rsqrt", "Reciprocal", "Relu", "Not")
 BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min", "And", "Or")
 BY_SCALAR = ("Adds", "Muls", "Maxs", "Mins", "LeakyRelu", "ShiftLeft", "ShiftRight")
 WHOLE_REDUCE = ("WholeReduceSum", "WholeReduceMax", "WholeReduceMin")
+COPIES: tuple[tuple[str, Decoder], ...] = (("DataCopy", _data_copy), ("DataCopyPad", _data_copy_pad))
 
 CALLS: dict[str, Call] = {
     call.name: call
     for call in (
-        *(Call(name, _vector, "UnaryRepeatParams") for name in (*UNARY, *BY_SCALAR, "Cast")),
-        *(Call(name, _vector, "BinaryRepeatParams") for name in BINARY),
-        Call("Duplicate", _vector),
-        Call("Copy", _vector, "CopyRepeatParams"),
-        *(Call(name, _whole_reduce) for name in WHOLE_REDUCE),
-        Call("Brcb", _brcb, "BrcbRepeatParams"),
-        Call("Gather", _gather),
-        Call("Transpose", _transpose),
-        Call("Compare", _compare),
-        Call("CompareScalar", _compare),
-        Call("Select", _select),
-        Call("DataCopy", _data_copy),
-        Call("DataCopyPad", _data_copy_pad),
-        Call("SetAtomicAdd", _state),
-        Call("SetAtomicNone", _state),
+        *(Call(name, _vector, "UnaryRepeatParams", "vec_unary") for name in UNARY),
+        *(Call(name, _vector, "UnaryRepeatParams", "vec_binary_scalar") for name in BY_SCALAR),
+        *(Call(name, _vector, "BinaryRepeatParams", "vec_binary") for name in BINARY),
+        Call("Cast", _vector, "UnaryRepeatParams", "vec_vconv"),
+        Call("Duplicate", _vector, None, "vec_duplicate"),
+        Call("Copy", _vector, "CopyRepeatParams", "data_copy"),
+        *(Call(name, _whole_reduce, None, "vec_reduce") for name in WHOLE_REDUCE),
+        Call("Brcb", _brcb, "BrcbRepeatParams", "vec_brcb"),
+        Call("Gather", _gather, None, "vec_gather"),
+        Call("Transpose", _transpose, None, "vec_transpose"),
+        *(Call(name, _compare, None, "vec_cmpsel") for name in ("Compare", "CompareScalar")),
+        Call("Select", _select, None, "vec_cmpsel"),
+        *(Call(name, decoder, None, "data_copy") for name, decoder in COPIES),
+        *(Call(name, _state, None, "set_atomic") for name in ("SetAtomicAdd", "SetAtomicNone")),
     )
 }
-"""Every call a recipe may contain, by its C++ name."""
+"""Every call a recipe may contain, by its C++ name; its source is the header `kernel_operator_SOURCE_intf.h`."""
 
 
 def decode(instr: Instr, dtype_of: DTypeOf) -> Decoded:

@@ -212,7 +212,7 @@ def _check_column(inference: Inference, field: str, x: TileType, beside: TileTyp
     if x.order is Layout.DN and beside.order is not Layout.DN and x.dtype.bytes not in (2, 4):
         raise inference.fail(
             rules.COLUMN_WINDOW,
-            f"a column of {x.dtype} cannot be spread over rows; that exists for 16 and 32 bits",
+            f"`{inference.defn.name}` cannot spread a column of {x.dtype} over rows; that exists for 16 and 32 bits",
             field,
             helps=("cast it to fp32 first",),
         )

@@ -20,6 +20,7 @@ from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import Access, Memory, TensorType, TileType, ValueType
 from pypto_spec.ops.build import shape_text
 from pypto_spec.ops.registry import COMMUTATIVE, FAMILIES, OPS, Operand, form, function
+from pypto_spec.ops.support_page import support
 
 ROWS, COLS = 64, 128
 SHOWN = 10
@@ -119,7 +120,7 @@ EFFECTS = {"pure": "", "reads_gm": "reads global memory", "writes_gm": "writes g
 
 def page() -> str:
     """The whole page."""
-    parts = [HEAD, _overview()]
+    parts = [HEAD, _overview(), support()]
     for family in FAMILIES:
         found = [d for d in OPS.values() if d.family == family]
         parts.append(f"## {family}\n")

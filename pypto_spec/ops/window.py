@@ -198,7 +198,11 @@ def place_valid(valid: Sequence[Index], tile: Sequence[int], window: Sequence[in
     """The valid extent of a tile in the axes of its window: of the rows, the outermost axis is cut."""
     if [n for n in tile if n != 1] == [n for n in window if n != 1]:
         left = iter([v for v, n in zip(valid, tile, strict=True) if n != 1])
-        return tuple(1 if n == 1 else next(left) for n in window)
+        placed = [1 if n == 1 else next(left) for n in window]
+        for back, (v, n) in enumerate(zip(reversed(valid), reversed(tile), strict=True), 1):
+            if n == 1 and back <= len(window) and window[-back] == 1:
+                placed[-back] = v  # perhaps 0: a part of a tile that lies behind what is valid
+        return tuple(placed)
     rows: Index = 1
     for v in valid[:-1]:
         rows = mul(rows, v)

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -60,6 +60,38 @@ def typecheck(
 ) -> list[Message]:
     """What the compiler says about a kernel; empty means accepted. Raises CompileError where it cannot be asked."""
     toolkit = cann_dir if isinstance(cann_dir, Toolkit) else find_toolkit(cann_dir)
+    done = _ask(kernel.text, kernel.name, toolkit, compiler)
+    found = parse(done.stderr, f"{kernel.name}.cpp", kernel.lines)
+    if done.returncode != 0 and not any(m.level == "error" for m in found):
+        last = done.stderr.strip().splitlines()[-1:] or [f"the compiler failed with status {done.returncode}"]
+        found.append(Message("error", last[0], 0, None))
+    return found
+
+
+def typecheck_all(
+    kernels: Sequence[RenderedKernel], toolkit: Toolkit, *, compiler: str | None = None
+) -> Iterator[tuple[RenderedKernel, list[Message]]]:
+    """The kernels that the compiler says something about, with that; many are compiled at a time.
+
+    Reading the headers takes seconds and a kernel milliseconds. Where a batch is not accepted its halves are asked.
+    """
+    if len(kernels) == 1:
+        found = typecheck(kernels[0], toolkit, compiler=compiler)
+        if found:
+            yield kernels[0], found
+    elif kernels:
+        parts = ['#include "kernel_operator.h"']
+        for number, kernel in enumerate(kernels):
+            parts += [f"namespace kernel_{number} {{", kernel.text, "}"]
+        done = _ask("\n".join([*parts, ""]), "batch", toolkit, compiler)
+        if done.returncode != 0 or _MESSAGE.search(done.stderr):
+            half = len(kernels) // 2
+            yield from typecheck_all(kernels[:half], toolkit, compiler=compiler)
+            yield from typecheck_all(kernels[half:], toolkit, compiler=compiler)
+
+
+def _ask(text: str, name: str, toolkit: Toolkit, compiler: str | None) -> subprocess.CompletedProcess[str]:
+    """Compile a file for its messages."""
     program = compiler or os.environ.get("CXX", "g++")
     if shutil.which(program) is None:
         where = Span(Source("--typecheck", ""), 1, 1, 1, 1)
@@ -67,22 +99,17 @@ def typecheck(
         helps = ["on Debian and Ubuntu: apt-get install g++", "or name another compiler in the variable CXX"]
         raise CompileError([diagnose(NO_TOOLKIT, where, message, helps=helps)])
     with tempfile.TemporaryDirectory(prefix="pypto-spec-") as folder:
-        path = Path(folder, f"{kernel.name}.cpp")
-        path.write_text(kernel.text, encoding="utf-8", newline="\n")
+        path = Path(folder, f"{name}.cpp")
+        path.write_text(text, encoding="utf-8", newline="\n")
         includes = [*toolkit.includes, *stand_ins(toolkit, Path(folder))]
         command = [program, *_FLAGS, *(f"-D{d}" for d in DEFINES)]
         for include in includes:
-            command += ["-isystem", os.fspath(include)]
+            command += ["-isystem", os.fspath(include.resolve())]
         command += ["-include", "tikicpulib.h", path.name]
-        done = subprocess.run(
+        return subprocess.run(
             command, cwd=folder, capture_output=True, text=True, errors="replace", check=False,
             env={**os.environ, "LC_ALL": "C"},
         )  # fmt: skip
-    found = parse(done.stderr, f"{kernel.name}.cpp", kernel.lines)
-    if done.returncode != 0 and not any(m.level == "error" for m in found):
-        last = done.stderr.strip().splitlines()[-1:] or [f"{program} failed with status {done.returncode}"]
-        found.append(Message("error", last[0], 0, None))
-    return found
 
 
 def parse(output: str, file: str, lines: Sequence[LineInfo]) -> list[Message]:

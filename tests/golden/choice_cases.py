@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pypto_spec.ir.dtype import FP32, DType
 from pypto_spec.ir.opdef import OpDef
+from pypto_spec.ops.compare import MOVABLE
 from pypto_spec.ops.compare_steps import COMPARED
 
 if TYPE_CHECKING:
@@ -14,29 +15,28 @@ if TYPE_CHECKING:
 
 def bring(spec: Spec, defn: OpDef, name: str, dtype: DType, shape: tuple[int, ...]) -> None:
     """Load an operand; divisors are odd, so that none is 0."""
-    if defn.family == "divide" and name == "rhs":
+    if defn.family == "divide" and name == "rhs" and dtype in defn.dtypes:
         spec.load("even", dtype, shape)
         spec.body.append("ors: {into: rhs, x: even, scalar: 1}")
     else:
         spec.load(name, dtype, shape)
 
 
-def compared(spec: Spec, defn: OpDef, dtype: DType, shape: tuple[int, int]) -> bool:
-    """Write what shows the result of a comparison or choice; False where the op does not take the shape."""
+def compared(spec: Spec, defn: OpDef, dtype: DType, shape: tuple[int, int]) -> None:
+    """Write what shows the result of a comparison or choice."""
     packed = not defn.name.startswith("select")
-    if packed and shape[0] > 1 and shape[1] == 1:
-        return False
-    asked = dtype if dtype in COMPARED else FP32
-    for name, kind in (("l", asked), ("r", asked), ("p", dtype), ("q", dtype)):
+    compares = defn.name in ("cmp", "cmps")
+    asked = dtype if dtype in COMPARED or compares else FP32
+    chosen = dtype if dtype in MOVABLE or not compares else FP32
+    for name, kind in (("l", asked), ("r", asked), ("p", chosen), ("q", chosen)):
         spec.load(name, kind, shape)
     if packed:
         by_number = defn.name == "cmps"
         question = "cmps: {into: m, x: l, scalar: 0" if by_number else "cmp: {into: m, lhs: l, rhs: r"
         spec.body.append(f"{question}, cmp_type: gt}}")
-        chosen = "sels: {into: y, mask: m, x: p, scalar: 3}"
-        spec.body.append(chosen if defn.name == "sels" else "sel: {into: y, mask: m, a: p, b: q}")
+        by_bits = "sels: {into: y, mask: m, x: p, scalar: 3}"
+        spec.body.append(by_bits if defn.name == "sels" else "sel: {into: y, mask: m, a: p, b: q}")
     else:
         second = "scalar: 0" if defn.name == "selects" else "rhs: r"
         spec.body.append(f"{defn.name}: {{into: y, lhs: l, {second}, cmp_type: le, a: p, b: q}}")
-    spec.store("y", dtype, shape)
-    return True
+    spec.store("y", chosen, shape)

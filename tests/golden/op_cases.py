@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pypto_spec.ir.dtype import DTYPES, DType
+from pypto_spec.ir.dtype import DTYPES, FP32, DType
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ops.cast import MODES, NATIVE, cast_chain
 from pypto_spec.ops.registry import OPS, form
@@ -37,6 +37,13 @@ def shapes(dtype: DType) -> dict[str, Shape]:
         "long": (1, 4200),
         "tall": (257, 1),
     }
+
+
+def near_one(defn: OpDef, dtype: DType, shape: Shape) -> str:
+    """Inputs of long products: partial ones must not overflow here and not there, by the order of the factors."""
+    if defn.family != "product" or not dtype.is_float or max(shape) <= 100:
+        return ""
+    return "golden: {inputs: {g_x: {min: 0.97, max: 1.03}}}"
 
 
 def exact(defn: OpDef, dtype: DType) -> bool:
@@ -86,7 +93,7 @@ def statement(defn: OpDef, name: str, dtype: DType, shape: Shape, scalar: str = 
             raise KeyError(f"`{defn.name}` has the field `{f.name}`, which no case knows how to fill")
     spec.body.append(f"{defn.name}: {{{', '.join(fields)}}}")
     spec.store("y", made_dtype(defn, dtype), result(defn, shape))
-    return Case(spec.text(), exact(defn, dtype))
+    return Case(spec.text(near_one(defn, dtype, shape)), exact(defn, dtype))
 
 
 def written_as_let(defn: OpDef) -> list[str]:
@@ -112,7 +119,7 @@ def let(defn: OpDef, name: str, dtype: DType, shape: Shape, scalar: str = "3") -
                 written = re.sub(rf"\b{f.name}\b", scalar, written)
         spec.body.append(f"let: y = {written}")
         spec.store("y", made_dtype(defn, dtype), result(defn, shape))
-        yield Case(spec.text(), exact(defn, dtype))
+        yield Case(spec.text(near_one(defn, dtype, shape)), exact(defn, dtype))
 
 
 # --- ops of their own -----------------------------------------------------------------------------------------------
@@ -213,8 +220,18 @@ def reshaped(name: str, dtype: DType, shape: Shape) -> Iterator[Case]:
 
 def casts(name: str, src: DType, shape: Shape, every_mode: bool) -> Iterator[Case]:
     """cast to every dtype there is a way to."""
+    if src not in OPS["cast"].dtypes:
+        spec = Spec(name)
+        spec.load("x", src, shape)
+        spec.body.append("cast: {into: y, x: x, dtype: fp32}")
+        spec.store("y", FP32, shape)
+        yield Case(spec.text(), True)
     for dst in DTYPES.values():
-        if (not cast_chain(src, dst) and src != dst) or shape[0] * shape[1] * (src.bytes + dst.bytes) > 150_000:
+        if (
+            src not in OPS["cast"].dtypes
+            or (not cast_chain(src, dst) and src != dst)
+            or shape[0] * shape[1] * (src.bytes + dst.bytes) > 150_000
+        ):
             continue
         legal = NATIVE.get((src, dst), frozenset({"rint", "floor", "ceil", "round", "trunc"}))
         modes = [m for m in MODES if m in legal] if every_mode and src != dst else []
@@ -240,8 +257,8 @@ def cases(defn: OpDef, dtype: DType, shape: Shape, name: str, thorough: bool) ->
             yield filled(f"{name}_inf", dtype, shape, "-.inf")
     elif defn.family == "compare":
         spec = Spec(name)
-        if compared(spec, defn, dtype, shape):
-            yield Case(spec.text(), True)
+        compared(spec, defn, dtype, shape)
+        yield Case(spec.text(), True)
     elif defn.name in PLACES:
         for text in PLACES[defn.name](defn, name, dtype, shape):
             yield Case(text, True)
@@ -252,18 +269,10 @@ def cases(defn: OpDef, dtype: DType, shape: Shape, name: str, thorough: bool) ->
     elif defn.name == "cast":
         yield from casts(name, dtype, shape, thorough)
     elif defn.family == "product" and dtype.is_float and max(shape) > 300:
-        return  # partial products overflow here and not there, by the order of the factors
-    elif not (defn.name.startswith("row_arg") and shape[0] > 1 and shape[1] == 1):
+        return  # not even products of numbers near 1 stay in the range of fp16
+    else:
         yield statement(defn, name, dtype, shape)
         yield from let(defn, f"{name}_let", dtype, shape)
 
 
-def all_cases(thorough: bool) -> Iterator[Case]:
-    """The matrix."""
-    for defn in OPS.values():
-        for dtype in defn.dtypes:
-            for word, shape in shapes(dtype).items():
-                yield from cases(defn, dtype, shape, f"{defn.name}_{dtype}_{word}", thorough)
-
-
-__all__ = ["OPS", "Spec", "all_cases", "cases", "form", "shapes"]
+__all__ = ["OPS", "Spec", "cases", "form", "shapes"]

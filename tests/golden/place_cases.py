@@ -50,6 +50,8 @@ def masked(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[str]:
 def padded(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[str]:
     """fillpad and set_validshape: static tails, and rows and columns known at run time only."""
     rows, cols = shape
+    if defn.name != "fillpad_expand" or max(shape) < 100:
+        yield _padded_whole(defn, name, dtype, shape)
     parts: dict[str, tuple[object, object]] = {"tail": (max(1, rows - 2), max(1, cols - 3)), "full": shape}
     if rows > 1:
         parts["rows"] = (f"min({rows}, i + 1)", cols)
@@ -74,6 +76,17 @@ def padded(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[str]:
             body = "".join(f"\n          - {line}" for line in inner)
             spec.body.append(f"for: {{index: i, count: 2}}\n        body:{body}")
             yield spec.text()
+
+
+def _padded_whole(defn: OpDef, name: str, dtype: DType, shape: Shape) -> str:
+    """One of these of a whole tile."""
+    spec = Spec(f"{name}_whole")
+    more = (shape[0] + 3, shape[1] if shape[1] == 1 else shape[1] + 9)
+    spec.load("x", dtype, shape)
+    fields = {"set_validshape": f"valid: {list(shape)}", "fillpad_expand": f"shape: {list(more)}, pad: max"}
+    spec.body.append(f"{defn.name}: {{into: y, x: x, {fields.get(defn.name, 'pad: max')}}}")
+    spec.store("y", dtype, more if defn.name == "fillpad_expand" else shape)
+    return spec.text()
 
 
 def extracted(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[str]:
@@ -105,7 +118,8 @@ def assembled(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[st
             part = (rows - down, width)
             if rows * cols * dtype.bytes > 30_000 and start and width > 8:
                 continue  # three copies of each row do not fit beside its tables
-            if dtype.bytes == 1 and not (start == 0 and width == cols and cols > 1):
+            aligned = start % dtype.block == 0 and (width % dtype.block == 0 or start + width == cols)
+            if dtype.bytes == 1 and not (aligned and (cols > 1 or down % dtype.block == 0)):
                 continue
             if dtype.bytes == 8 and width == 1 < cols and rows - down > 1:
                 continue
@@ -123,9 +137,13 @@ def assembled(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[st
 def joined(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[str]:
     """concat: with a tile of the same shape, a narrow one and a column, on either side."""
     rows, cols = shape
-    for width in sorted({1, 5, cols}):
+    for width in sorted({1, 5, cols} if dtype.bytes in (2, 4) else {dtype.block, cols}):
         for a, b in {(cols, width), (width, cols)}:
-            if dtype.bytes not in (2, 4) and ((dtype.bytes == 1 and a % dtype.block) or (rows > 1 and 1 in (a, b))):
+            if (
+                cols > 1
+                and dtype.bytes not in (2, 4)
+                and ((dtype.bytes == 1 and a % dtype.block) or (rows > 1 and 1 in (a, b)))
+            ):
                 continue
             if rows * (a + b) * dtype.bytes > 30_000:
                 continue

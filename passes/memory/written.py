@@ -242,11 +242,14 @@ def check_values(program: Program, context: Context, *, every: bool = False) -> 
             _Region(region, checked, context)
 
 
-def check_addresses(program: Program, context: Context) -> None:
-    """Report written addresses that are misaligned, outside the memory, or taken by what lives at the same time."""
+def check_addresses(program: Program, asked: Mapping[str, int], context: Context) -> None:
+    """Report written addresses that are misaligned, outside the memory, or taken by what lives at the same time.
+
+    `asked` are the buffers of which some op asks for a coarser grid than their memory's, and bytes of that grid.
+    """
     buffers = {b.name: b for b in program.buffers if b.address is not None and b.bytes is not None}
     for name, buffer in list(buffers.items()):
-        if _alone(buffer, context):
+        if _alone(buffer, asked.get(name, 1), context):
             del buffers[name]
     for region in regions(program.body) if buffers else ():
         lives = Lifetimes(region.body)
@@ -272,11 +275,11 @@ def _range(buffer: Buffer) -> tuple[int, int]:
     return buffer.address, buffer.address + buffer.bytes * buffer.slots
 
 
-def _alone(buffer: Buffer, context: Context) -> bool:
-    """Report an address that is wrong whatever else is there; whether it is."""
+def _alone(buffer: Buffer, asked: int, context: Context) -> bool:
+    """Report an address that is wrong whatever else is there, `asked` being a grid in bytes; whether it is."""
     memory = buffer.memory
     start, end = _range(buffer)
-    unit, capacity = context.target.address_alignment[memory], context.target.capacity[memory]
+    unit, capacity = max(asked, context.target.address_alignment[memory]), context.target.capacity[memory]
     assert buffer.bytes is not None
     if start < 0 or end > capacity:
         context.sink.report(

@@ -112,6 +112,9 @@ class Recipe(Protocol):
     def tile(self, name: str) -> TileType:
         """Type of the tile in operand or result field `name`."""
 
+    def has(self, name: str) -> bool:
+        """Whether an operand that may be left out is there."""
+
     def value(self, name: str) -> Value:
         """The operand or result itself (tensors and scalars included)."""
 

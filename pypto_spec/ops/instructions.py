@@ -53,6 +53,7 @@ MAX_COPY_COUNT = 4095
 MAX_COPY_BYTES = 2_097_151
 """DataCopyExtParams: blockLen, 21 bit."""
 
+
 class Call(NamedTuple):
     """How the arguments of a call are to be read; `params` names its struct."""
 

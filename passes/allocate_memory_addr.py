@@ -1,8 +1,8 @@
 """AllocateMemoryAddr: every buffer gets its byte address.
 
 In each region and memory, buffers stand one behind the other in the order in which they were made, each on the
-target's alignment, or on a coarser one where an op asks for it. Addresses that are already written are checked and stay, and the others keep clear of them. If a
-memory overflows, the error lists who is live at the peak, with bytes.
+target's alignment, or on a coarser one where an op asks for it. Addresses that are already written are checked and
+stay, and the others keep clear of them. If a memory overflows, the error lists who is live at the peak, with bytes.
 """
 
 from __future__ import annotations

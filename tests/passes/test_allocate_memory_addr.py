@@ -54,7 +54,7 @@ def test_buffers_stand_apart(drawn: list[tuple[int, int, int | None]]) -> None:
         buffers.append(
             Buffer(name=f"b{number}", memory=Memory.VEC, loc=LOC, bytes=size * 8, slots=slots, address=address)
         )
-    placed, end = place(buffers, Memory.VEC, A2A3)
+    placed, end = place(buffers, Memory.VEC, A2A3, {})
     ranges = [(b.address or 0, (b.address or 0) + (b.bytes or 0) * b.slots) for b in placed]
     assert end == max(high for _, high in ranges)
     for number, (before, after) in enumerate(zip(buffers, placed, strict=True)):

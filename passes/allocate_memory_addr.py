@@ -14,7 +14,7 @@ from pypto_spec.ir.nodes import Buffer, Program, Region
 from pypto_spec.ir.rewrite import regions
 from pypto_spec.ir.types import Memory, round_up
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.memory.grids import check_views, grids
+from pypto_spec.passes.memory.grids import grids
 from pypto_spec.passes.memory.ledger import overflow
 from pypto_spec.passes.memory.lifetimes import Lifetimes
 from pypto_spec.passes.memory.written import check_addresses
@@ -65,8 +65,7 @@ def _region(region: Region, program: Program, asked: Mapping[str, int], context:
 def run(program: Program, context: Context) -> Program:
     """Give every buffer in use its address; an overflow is an error with a ledger."""
     asked = grids(program)
-    check_views(program, context)
-    check_addresses(program, asked, context)
+    check_addresses(program, context)
     context.sink.stop_on_errors()
     placed: dict[str, Buffer] = {}
     for region in regions(program.body):

@@ -19,6 +19,7 @@ from pypto_spec.ir.nodes import Buffer, BufferRef, For, If, Op, Program, Region,
 from pypto_spec.ir.rewrite import ops, regions
 from pypto_spec.ir.types import TileType
 from pypto_spec.passes.base import Context
+from pypto_spec.passes.memory.grids import check_views, grids
 from pypto_spec.passes.memory.ledger import size
 from pypto_spec.passes.memory.lifetimes import Lifetimes, in_place
 
@@ -242,11 +243,10 @@ def check_values(program: Program, context: Context, *, every: bool = False) -> 
             _Region(region, checked, context)
 
 
-def check_addresses(program: Program, asked: Mapping[str, int], context: Context) -> None:
-    """Report written addresses that are misaligned, outside the memory, or taken by what lives at the same time.
-
-    `asked` are the buffers of which some op asks for a coarser grid than their memory's, and bytes of that grid.
-    """
+def check_addresses(program: Program, context: Context) -> None:
+    """Report written addresses that are misaligned, outside the memory, or taken by what lives at the same time."""
+    check_views(program, context)
+    asked = grids(program)
     buffers = {b.name: b for b in program.buffers if b.address is not None and b.bytes is not None}
     for name, buffer in list(buffers.items()):
         if _alone(buffer, asked.get(name, 1), context):

@@ -12,6 +12,7 @@ Source: Ascend C API reference, Sort32 and MrgSort for Atlas A2 and A3 (grids, r
 
 from __future__ import annotations
 
+from pypto_spec.ir.expr import add
 from pypto_spec.ir.instr import Instr
 from pypto_spec.ops.decoding import MAX_REPEAT, Decoded, DTypeOf, InstructionError, numbers_of, ref_of, struct_of
 from pypto_spec.ops.regions import Access, run
@@ -58,7 +59,7 @@ def decode_merge(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     if repeat > 1:
         step = lengths[0] * RECORD_BYTES // size
         follow = all(
-            (s.name, s.dtype, s.offset) == (sources[0].name, sources[0].dtype, sources[0].offset + n * step)
+            (s.name, s.dtype, s.offset) == (sources[0].name, sources[0].dtype, add(sources[0].offset, n * step))
             for n, s in enumerate(sources)
         )
         if lists != LISTS or len(set(lengths)) > 1 or not follow:

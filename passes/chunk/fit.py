@@ -17,6 +17,7 @@ from pypto_spec.passes.infer_tile_memory_space import INFER_TILE_MEMORY_SPACE
 from pypto_spec.passes.init_mem_ref import INIT_MEM_REF
 from pypto_spec.passes.legalize_tile_cast import LEGALIZE_TILE_CAST
 from pypto_spec.passes.materialize_semantic_aliases import MATERIALIZE_SEMANTIC_ALIASES
+from pypto_spec.passes.memory.grids import grids
 from pypto_spec.passes.memory_reuse import MEMORY_REUSE
 from pypto_spec.passes.resolve_backend_op_layouts import RESOLVE_BACKEND_OP_LAYOUTS
 
@@ -36,7 +37,7 @@ def needed(program: Program, region: Region, body: tuple[Stmt, ...], context: Co
     for step in _PLANNING:
         trial = step.run(trial, quiet)
     here = [b for b in trial.buffers if b.memory is Memory.VEC]
-    return place(here, Memory.VEC, context.target)[1]
+    return place(here, Memory.VEC, context.target, grids(trial))[1]
 
 
 def _whole(op: Op) -> int:

@@ -19,6 +19,7 @@ from pypto_spec.ir.nodes import Buffer, BufferRef, For, If, Op, Program, Region,
 from pypto_spec.ir.rewrite import ops, regions
 from pypto_spec.ir.types import TileType
 from pypto_spec.passes.base import Context
+from pypto_spec.passes.memory.grids import check_views, grids
 from pypto_spec.passes.memory.ledger import size
 from pypto_spec.passes.memory.lifetimes import Lifetimes, in_place
 
@@ -244,9 +245,11 @@ def check_values(program: Program, context: Context, *, every: bool = False) -> 
 
 def check_addresses(program: Program, context: Context) -> None:
     """Report written addresses that are misaligned, outside the memory, or taken by what lives at the same time."""
+    check_views(program, context)
+    asked = grids(program)
     buffers = {b.name: b for b in program.buffers if b.address is not None and b.bytes is not None}
     for name, buffer in list(buffers.items()):
-        if _alone(buffer, context):
+        if _alone(buffer, asked.get(name, 1), context):
             del buffers[name]
     for region in regions(program.body) if buffers else ():
         lives = Lifetimes(region.body)
@@ -272,11 +275,11 @@ def _range(buffer: Buffer) -> tuple[int, int]:
     return buffer.address, buffer.address + buffer.bytes * buffer.slots
 
 
-def _alone(buffer: Buffer, context: Context) -> bool:
-    """Report an address that is wrong whatever else is there; whether it is."""
+def _alone(buffer: Buffer, asked: int, context: Context) -> bool:
+    """Report an address that is wrong whatever else is there, `asked` being a grid in bytes; whether it is."""
     memory = buffer.memory
     start, end = _range(buffer)
-    unit, capacity = context.target.address_alignment[memory], context.target.capacity[memory]
+    unit, capacity = max(asked, context.target.address_alignment[memory]), context.target.capacity[memory]
     assert buffer.bytes is not None
     if start < 0 or end > capacity:
         context.sink.report(

@@ -8,7 +8,8 @@ from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.instr import Instr, Ref
 from pypto_spec.ir.nodes import Op
 from pypto_spec.ir.recipe import OpRecipe
-from pypto_spec.ops.instructions import InstructionError, validate
+from pypto_spec.ops.decoding import InstructionError
+from pypto_spec.ops.instructions import validate
 from pypto_spec.spec.tree import MappingNode
 
 

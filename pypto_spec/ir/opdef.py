@@ -112,11 +112,19 @@ class Recipe(Protocol):
     def tile(self, name: str) -> TileType:
         """Type of the tile in operand or result field `name`."""
 
+    def has(self, name: str) -> bool:
+        """Whether an operand that may be left out is there."""
+
     def value(self, name: str) -> Value:
         """The operand or result itself (tensors and scalars included)."""
 
     def attr(self, name: str) -> Any:
         """A written field, or its default."""
+
+
+def no_alignment(recipe: Recipe) -> Mapping[str, int]:
+    """The alignment of an op whose operands may start wherever their memory lets them."""
+    return {}
 
 
 Role = Literal[
@@ -140,6 +148,8 @@ class OpDef:
       field name, attrs by field name with defaults filled in.
     * `scratch(recipe)` gives bytes of each scratch area; `recipe(recipe)` the instructions, without barriers:
       InsertSync adds those that the byte ranges ask for.
+    * `alignment(recipe)` gives bytes on whose multiples a field's tile must start (`scratch`: every scratch area), for
+      fields whose memory's own grid is not enough; AllocateMemoryAddr sees to it.
     * `infix` is the operator and `function` the function name under which `let` offers it.
     """
 
@@ -158,6 +168,7 @@ class OpDef:
     dtype_of: str
     no_alias: frozenset[str] = frozenset()
     reuses: str | None = None
+    alignment: Callable[[Recipe], Mapping[str, int]] = no_alignment
     effects: Literal["pure", "reads_gm", "writes_gm"] = "pure"
     infix: str | None = None
     function: str | None = None

@@ -30,6 +30,10 @@ class OpRecipe:
                 place += 1
         raise KeyError(name)
 
+    def has(self, name: str) -> bool:
+        """Whether an operand that may be left out is there."""
+        return name in self.op.operands
+
     def tile(self, name: str) -> TileType:
         """The type of a tile operand or result."""
         found = self.value(name).type

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from pypto_spec.ir.instr import Arg, Instr, Ref, Step, Struct
 from pypto_spec.ir.types import TileType, round_up
-from pypto_spec.ops.instructions import MAX_REPEAT, MAX_STRIDE
+from pypto_spec.ops.decoding import MAX_REPEAT
+from pypto_spec.ops.instructions import MAX_STRIDE
 from pypto_spec.ops.reduce_steps import Draft, calls, copy_run, shares, shift
 from pypto_spec.records import dataclass
 

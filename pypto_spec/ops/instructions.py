@@ -11,6 +11,7 @@ does the text of the kernel, since arguments stand in the order of the C++ call:
 * `Gather(dst, src, offsets, base, count)`, offsets and base in bytes; `Transpose(dst, src)`;
 * `Compare(bits, a, b, mode, count)`, `CompareScalar(bits, a, number, mode, count)`, one bit an element, and
   `Select(dst, bits, a, b, mode, count)`, where b may be a number;
+* `Sort32` and `MrgSort` as in `sort_calls`;
 * `DataCopy(dst, src, count)` between GM and on-chip memory, `DataCopy(dst, src, DataCopyParams)` inside UB;
 * `DataCopyPad(dst, src, DataCopyExtParams, DataCopyPadExtParams)` to UB, without the last one to GM.
 
@@ -23,46 +24,34 @@ of CANN 8.1 and 2026 (order and types of arguments).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pypto_spec.ir.dtype import BLOCK_BYTES, REPEAT_BYTES, DType
-from pypto_spec.ir.expr import Expr, Index, add, bounds, ceil_div, mod, mul
-from pypto_spec.ir.instr import Arg, Effect, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
-from pypto_spec.ir.nodes import Pipe
+from pypto_spec.ir.dtype import BLOCK_BYTES, REPEAT_BYTES
+from pypto_spec.ir.expr import add, bounds, ceil_div, mod, mul
+from pypto_spec.ir.instr import Effect, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
+from pypto_spec.ops.decoding import (
+    MAX_REPEAT,
+    MAX_U16,
+    MAX_U32,
+    Decoded,
+    Decoder,
+    DTypeOf,
+    InstructionError,
+    Limit,
+    index_of,
+    numbers_of,
+    ref_of,
+)
 from pypto_spec.ops.regions import Access, blocks, high, lanes, run
+from pypto_spec.ops.sort_calls import decode_merge, decode_sort32
 
-MAX_REPEAT = 255
-"""Repeats of one call; the intrinsic takes a uint8 and wraps silently."""
 MAX_STRIDE = 255
 """Repeat strides are 8 bit, in 32 B blocks."""
 MAX_COPY_COUNT = 4095
 """DataCopyParams and DataCopyExtParams: blockCount, 12 bit."""
 MAX_COPY_BYTES = 2_097_151
 """DataCopyExtParams: blockLen, 21 bit."""
-MAX_U16, MAX_U32 = 65_535, 4_294_967_295
-
-DTypeOf = Callable[[Ref], DType]
-Limit = tuple[str, Index, int, int]
-"""What is limited, its value, the lowest and the highest legal value."""
-
-
-class InstructionError(ValueError):
-    """An instruction breaks a limit of the hardware: a mistake in a recipe, never in a spec."""
-
-
-class Decoded(NamedTuple):
-    """The arguments of one call, understood."""
-
-    pipe: Pipe
-    accesses: tuple[Access, ...]
-    limits: tuple[Limit, ...] = ()
-    unaligned: frozenset[str] = frozenset()
-    multiples: tuple[tuple[str, Index, int], ...] = ()
-    """What must be a multiple, its value, and of what."""
-
-
-Decoder = Callable[[Instr, DTypeOf], Decoded]
 
 
 class Call(NamedTuple):
@@ -77,19 +66,6 @@ class Call(NamedTuple):
 # --- vector calls ---------------------------------------------------------------------------------------------------
 
 
-def _numbers(instr: Instr, args: Sequence[Arg]) -> list[int]:
-    found = [a for a in args if isinstance(a, int) and not isinstance(a, bool)]
-    if len(found) != len(args):
-        raise InstructionError(f"{instr.call}: masks, repeats and strides must be compile-time numbers, found {args}")
-    return found
-
-
-def _ref(instr: Instr, arg: Arg) -> Ref:
-    if isinstance(arg, Ref):
-        return arg
-    raise InstructionError(f"{instr.call}: expected an operand, found {arg}")
-
-
 def _vector(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     head = [a for a in instr.args if isinstance(a, Ref)]
     operands = [(ref, dtype_of(ref).bytes, position == 0) for position, ref in enumerate(head)]
@@ -97,14 +73,14 @@ def _vector(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     while rest and isinstance(rest[0], Word | Number | ScalarRef):
         del rest[0]
     if len(rest) == 1 and not isinstance(rest[0], Struct):
-        count = _index(instr, rest[0])
+        count = index_of(instr, rest[0])
         return Decoded(
             "v",
             tuple(run(ref, size, high(count), write) for ref, size, write in operands),
             (("count", count, 1, MAX_U32),),
         )
-    strides = _numbers(instr, rest[2].args if isinstance(rest[2], Struct) else rest[2:])
-    mask, repeat = _numbers(instr, rest[:2])
+    strides = numbers_of(instr, rest[2].args if isinstance(rest[2], Struct) else rest[2:])
+    mask, repeat = numbers_of(instr, rest[:2])
     if len(strides) != 2 * len(operands):
         raise InstructionError(f"{instr.call}: {len(strides)} strides for {len(operands)} operands")
     half = len(operands)
@@ -122,10 +98,10 @@ def _vector(instr: Instr, dtype_of: DTypeOf) -> Decoded:
 
 def _whole_reduce(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     dst, src, *rest = instr.args
-    dst, src = _ref(instr, dst), _ref(instr, src)
+    dst, src = ref_of(instr, dst), ref_of(instr, src)
     order = rest.pop() if isinstance(rest[-1], Word) else None
-    mask, dst_step, block, step = _numbers(instr, [rest[0], *rest[2:]])
-    count = _index(instr, rest[1])
+    mask, dst_step, block, step = numbers_of(instr, [rest[0], *rest[2:]])
+    count = index_of(instr, rest[1])
     repeat = high(count)
     if repeat > MAX_REPEAT:
         raise InstructionError(f"{instr.call}: repeat {count} may be above {MAX_REPEAT}")
@@ -152,10 +128,10 @@ def _whole_reduce(instr: Instr, dtype_of: DTypeOf) -> Decoded:
 
 def _brcb(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     dst, src, count, params = instr.args
-    dst, src = _ref(instr, dst), _ref(instr, src)
+    dst, src = ref_of(instr, dst), ref_of(instr, src)
     assert isinstance(params, Struct)
-    (repeat,) = _numbers(instr, [count])
-    block, step = _numbers(instr, params.args)
+    (repeat,) = numbers_of(instr, [count])
+    block, step = numbers_of(instr, params.args)
     size = dtype_of(src).bytes
     return Decoded(
         "v",
@@ -174,9 +150,9 @@ def _brcb(instr: Instr, dtype_of: DTypeOf) -> Decoded:
 def _gather(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     """`Gather(dst, src, offsets in bytes, base in bytes, count)`; the recipe says how far into `src` it may read."""
     dst, src, offsets, base, count = instr.args
-    dst, src, offsets = _ref(instr, dst), _ref(instr, src), _ref(instr, offsets)
+    dst, src, offsets = ref_of(instr, dst), ref_of(instr, src), ref_of(instr, offsets)
     size = dtype_of(src).bytes
-    (lanes_,) = _numbers(instr, [count])
+    (lanes_,) = numbers_of(instr, [count])
     if instr.reach is None:
         raise InstructionError("Gather: how much of its source it reads is not said")
     return Decoded(
@@ -186,14 +162,14 @@ def _gather(instr: Instr, dtype_of: DTypeOf) -> Decoded:
             run(src, size, instr.reach, False),
             run(offsets, dtype_of(offsets).bytes, lanes_, False),
         ),
-        (("count", lanes_, 1, MAX_U32), ("base", _index(instr, base), 0, MAX_U32)),
+        (("count", lanes_, 1, MAX_U32), ("base", index_of(instr, base), 0, MAX_U32)),
     )
 
 
 def _compare(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     """`Compare(bits, a, b, mode, count)` and `CompareScalar(bits, a, number, mode, count)`."""
-    dst, *sources = [_ref(instr, a) for a in instr.args if isinstance(a, Ref)]
-    (count,) = _numbers(instr, instr.args[-1:])
+    dst, *sources = [ref_of(instr, a) for a in instr.args if isinstance(a, Ref)]
+    (count,) = numbers_of(instr, instr.args[-1:])
     size = dtype_of(sources[0]).bytes
     return Decoded(
         "v",
@@ -205,8 +181,8 @@ def _compare(instr: Instr, dtype_of: DTypeOf) -> Decoded:
 
 def _select(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     """`Select(dst, bits, a, b or a number, mode, count)`."""
-    dst, bits, *sources = [_ref(instr, a) for a in instr.args if isinstance(a, Ref)]
-    (count,) = _numbers(instr, instr.args[-1:])
+    dst, bits, *sources = [ref_of(instr, a) for a in instr.args if isinstance(a, Ref)]
+    (count,) = numbers_of(instr, instr.args[-1:])
     size = dtype_of(dst).bytes
     return Decoded(
         "v",
@@ -222,7 +198,7 @@ def _select(instr: Instr, dtype_of: DTypeOf) -> Decoded:
 def _transpose(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     """`Transpose(dst, src)`: 16 x 16 elements of 16 bits, each side 512 B in a row."""
     dst, src = instr.args
-    dst, src = _ref(instr, dst), _ref(instr, src)
+    dst, src = ref_of(instr, dst), ref_of(instr, src)
     side = BLOCK_BYTES // 2
     if dtype_of(dst).bytes != 2 or dtype_of(src).bytes != 2:
         raise InstructionError("Transpose takes 16-bit types")
@@ -232,18 +208,12 @@ def _transpose(instr: Instr, dtype_of: DTypeOf) -> Decoded:
 # --- copies ---------------------------------------------------------------------------------------------------------
 
 
-def _index(instr: Instr, arg: Arg) -> Index:
-    if isinstance(arg, int | Expr) and not isinstance(arg, bool):
-        return arg
-    raise InstructionError(f"{instr.call}: expected a size, found {arg}")
-
-
 def _data_copy(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     dst, src, how = instr.args
-    dst, src = _ref(instr, dst), _ref(instr, src)
+    dst, src = ref_of(instr, dst), ref_of(instr, src)
     size = dtype_of(src).bytes
     if isinstance(how, Struct):
-        count, length, src_gap, dst_gap = _numbers(instr, how.args)
+        count, length, src_gap, dst_gap = numbers_of(instr, how.args)
         width = length * BLOCK_BYTES
         return Decoded(
             "v",
@@ -258,12 +228,12 @@ def _data_copy(instr: Instr, dtype_of: DTypeOf) -> Decoded:
                 ("dstGap", dst_gap, 0, MAX_U16),
             ),
         )
-    length_bytes = mul(_index(instr, how), size)
+    length_bytes = mul(index_of(instr, how), size)
     out, gm = _direction(instr, dst, src)
     return Decoded(
         "mte3" if out else "mte2",
         (blocks(dst, size, 1, length_bytes, 0, True), blocks(src, size, 1, length_bytes, 0, False)),
-        (("count", _index(instr, how), 0, MAX_U32),),
+        (("count", index_of(instr, how), 0, MAX_U32),),
         unaligned=frozenset({gm}),
         multiples=(("bytes of a copy by count", length_bytes, BLOCK_BYTES),),
     )
@@ -280,9 +250,9 @@ def _direction(instr: Instr, dst: Ref, src: Ref) -> tuple[bool, str]:
 
 def _data_copy_pad(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     dst, src, params = instr.args[:3]
-    dst, src = _ref(instr, dst), _ref(instr, src)
+    dst, src = ref_of(instr, dst), ref_of(instr, src)
     assert isinstance(params, Struct)
-    count, length, src_gap, dst_gap = (_index(instr, a) for a in params.args[:4])
+    count, length, src_gap, dst_gap = (index_of(instr, a) for a in params.args[:4])
     size = dtype_of(src).bytes
     padded = mul(ceil_div(length, BLOCK_BYTES), BLOCK_BYTES)
     out, gm = _direction(instr, dst, src)
@@ -329,6 +299,8 @@ CALLS: dict[str, Call] = {
         Call("Brcb", _brcb, "BrcbRepeatParams", "vec_brcb"),
         Call("Gather", _gather, None, "vec_gather"),
         Call("Transpose", _transpose, None, "vec_transpose"),
+        Call("Sort32", decode_sort32, None, "proposal"),
+        Call("MrgSort", decode_merge, None, "proposal"),
         *(Call(name, _compare, None, "vec_cmpsel") for name in ("Compare", "CompareScalar")),
         Call("Select", _select, None, "vec_cmpsel"),
         *(Call(name, decoder, None, "data_copy") for name, decoder in COPIES),
@@ -383,9 +355,11 @@ def validate(instr: Instr, dtype_of: DTypeOf) -> None:
     for what, value, unit in decoded.multiples:
         if mod(value, unit) != 0:
             raise InstructionError(f"{instr.call}: {what} {value} is not a multiple of {unit}")
+    grids = dict(decoded.grids)
     for access in decoded.accesses:
-        if access.ref.name not in decoded.unaligned and mod(mul(access.ref.offset, access.size), BLOCK_BYTES) != 0:
+        grid = grids.get(access.ref.name, BLOCK_BYTES)
+        if access.ref.name not in decoded.unaligned and mod(mul(access.ref.offset, access.size), grid) != 0:
             raise InstructionError(
                 f"{instr.call}: `{access.ref.name}` starts {access.ref.offset} elements of {access.size} B in, "
-                "not on a 32 B boundary"
+                f"not on a {grid} B boundary"
             )

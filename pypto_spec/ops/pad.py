@@ -19,7 +19,8 @@ from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, TileType, ValueType
 from pypto_spec.ops.build import ANY, INTO, X, check_dtype, geometry, in_vec, no_scratch, no_steps, shape_text
 from pypto_spec.ops.build import static_shape as static
-from pypto_spec.ops.instructions import MAX_REPEAT, MAX_STRIDE
+from pypto_spec.ops.decoding import MAX_REPEAT
+from pypto_spec.ops.instructions import MAX_STRIDE
 from pypto_spec.ops.numbers import fill_number, int_range
 from pypto_spec.ops.rearrange import areas_of, on_chip, steps_of, two_axes
 from pypto_spec.ops.reduce_steps import Draft, Grid, combine, combine_run, shares

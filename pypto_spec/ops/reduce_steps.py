@@ -14,7 +14,8 @@ from pypto_spec.ir.dtype import BLOCK_BYTES, DType
 from pypto_spec.ir.expr import Index, maximum, minimum, mul, sub
 from pypto_spec.ir.instr import Arg, Instr, Ref, Step, Struct, Word
 from pypto_spec.ir.types import round_up
-from pypto_spec.ops.instructions import MAX_REPEAT, MAX_STRIDE
+from pypto_spec.ops.decoding import MAX_REPEAT
+from pypto_spec.ops.instructions import MAX_STRIDE
 from pypto_spec.records import dataclass
 
 Kind = Literal["sum", "max", "min", "prod"]

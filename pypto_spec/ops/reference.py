@@ -35,6 +35,8 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "assemble": {"at": (0, 0)},
     "fillpad": {"pad": "zero"},
     "gather_mask": {"pattern": "p0101"},
+    "mrgsort": {"run": 16},
+    "topk": {"k": 8},
     **{name: {"scalar": 3} for name in ("ands", "ors", "xors", "shls", "shrs", "floordivs", "rems", "fmods")},
     "fillpad_inplace": {"pad": "zero"},
     "fillpad_expand": {"shape": (ROWS, 2 * COLS), "pad": "zero"},
@@ -99,6 +101,13 @@ OWN_SHAPES: Mapping[str, str] = {
     "transpose": "[M, N] becomes [N, M]",
     "gather": "`x` is [M, N], `index` is [M, K]; the result is [M, K]",
     "gather_mask": "[M, N] becomes [M, N / 2] or [M, N / 4]",
+    "sort32": "[M, N] becomes [M, 2 N] for fp32, [M, 4 N] for fp16; N is a multiple of 32",
+    "mrgsort": "the result has the shape of the operand",
+    "mrgsort_lists": "lists of [M, A], [M, B] ... become [M, A + B + ...]",
+    "topk": "[M, N] becomes [M, 2 k] for fp32, [M, 4 k] for fp16",
+    "sort": "[M, N] becomes [M, 2 N] for fp32, [M, 4 N] for fp16",
+    "record_values": "[M, 2 N] of fp32 or [M, 4 N] of fp16 becomes [M, N]",
+    "record_indices": "[M, 2 N] of fp32 or [M, 4 N] of fp16 becomes int32 [M, N]",
     "fillpad_inplace": "the result has the shape of the operand",
     "fillpad_expand": "`shape` is nowhere smaller than the operand",
     "set_validshape": "the result has the shape of the operand",
@@ -185,7 +194,7 @@ def _operand(defn: OpDef, field: Field, dtype: DType) -> ValueType:
         return TensorType(dtype, (8 * ROWS, COLS), Access.INOUT)
     shape = (ROWS, COLS)
     if field.name == "index":
-        return TileType(INT32, (ROWS, COLS // 2), Memory.VEC)
+        return TileType(INT32, (ROWS, COLS if defn.name == "sort32" else COLS // 2), Memory.VEC)
     vector = field.name != defn.dtype_of or defn.name in ("row_expand", "col_expand")
     if defn.role in ("row_expand", "col_expand") and vector:
         shape = (ROWS, 1) if defn.role == "row_expand" else (1, COLS)

@@ -20,6 +20,7 @@ FAMILIES = (
     "rearrange",
     "pad",
     "pick",
+    "sort",
     "binary",
     "scalar",
     "unary",

@@ -16,12 +16,13 @@ from pypto_spec.records import dataclass
 from pypto_spec.render.comments import heading
 from pypto_spec.render.literals import literal
 from pypto_spec.render.model import LineKind
+from pypto_spec.render.names import HELPERS
 from pypto_spec.render.numbers import advances, open_numbers, open_picks, picks
 from pypto_spec.render.scope import Scope, Tensor, operand_tensor, scalar_text
 from pypto_spec.render.wrap import COLUMNS, INDENT, wrap
 
 _COPIES = frozenset({"DataCopy", "DataCopyPad"})
-_TYPED = frozenset({"DataCopyPadExtParams"})
+_TYPED = frozenset({"DataCopyPadExtParams", "MrgSortSrcList"})
 """Parameter structs that are templates on the element type."""
 _STATE = ("SetAtomic", "SetMask", "SetVectorMask", "ResetMask", "SetDeqScale")
 
@@ -214,6 +215,8 @@ class _Calls:
         if isinstance(arg, Word):
             return arg.text
         if isinstance(arg, Struct):
+            if arg.name in HELPERS:
+                self.body.helpers.add(arg.name)
             name = f"{arg.name}<{self.element(instr).cpp}>" if arg.name in _TYPED else arg.name
             return f"{name}({', '.join([self.arg(a, instr) for a in arg.args])})"
         if isinstance(arg, Number):

@@ -45,9 +45,9 @@ ReduceOrder CMPMODE SELMODE SetFlag WaitFlag PipeBarrier SetMaskCount SetMaskNor
 SetAtomicMax SetAtomicMin SetAtomicNone SetDeqScale GetBlockIdx GetBlockNum GetSubBlockIdx GetSubBlockNum GetTaskRatio
 GetWithOffset InitBuffer Destroy UnaryRepeatParams BinaryRepeatParams BrcbRepeatParams CopyRepeatParams DataCopyParams
 DataCopyExtParams DataCopyPadExtParams DataCopyPadParams Nd2NzParams MmadParams Mmad Fixpipe LoadData And Or Not Select
-Compare Gather Broadcast Transpose Sort Concat Extract block_idx block_num sub_block_idx blockDim blockIdx gridDim
-threadIdx warpSize dav_c220 dav_2201 cce aicore global aicpu kernel_operator get_block_idx get_block_num
-get_subblockid set_flag wait_flag pipe_barrier
+Compare Gather Broadcast Transpose Sort Concat Extract MrgSortSrcList MrgSort4Info block_idx block_num sub_block_idx
+blockDim blockIdx gridDim threadIdx warpSize dav_c220 dav_2201 cce aicore global aicpu kernel_operator get_block_idx
+get_block_num get_subblockid set_flag wait_flag pipe_barrier
 """
 
 _FRAME = "pipe ub l1 l0a l0b l0c bt stream blocks workspace tiling main"
@@ -62,6 +62,7 @@ HELPERS = (
     "HalfFromBits",
     "BFloat16FromBits",
     "BFloat16FromFloat",
+    "MergeInfo",
 )
 """Functions of ours that a kernel may start with."""
 

@@ -12,6 +12,7 @@ from pypto_spec.ops.registry import OPS, form
 from tests.golden.choice_cases import bring, compared
 from tests.golden.harness import Case
 from tests.golden.place_cases import PLACES
+from tests.golden.sort_cases import SORTS
 from tests.golden.spec_text import Shape, Spec
 
 INEXACT = re.compile(r"exp|log|rsqrt|sin|cos|\w+_prod|\w+_expdif|\w+_sum")
@@ -261,6 +262,9 @@ def cases(defn: OpDef, dtype: DType, shape: Shape, name: str, thorough: bool) ->
         yield Case(spec.text(), True)
     elif defn.name in PLACES:
         for text in PLACES[defn.name](defn, name, dtype, shape):
+            yield Case(text, True)
+    elif defn.name in SORTS:
+        for text in SORTS[defn.name](defn, name, dtype, shape):
             yield Case(text, True)
     elif defn.name == "slice":
         yield from sliced(name, dtype, shape)

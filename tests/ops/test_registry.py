@@ -62,6 +62,8 @@ ATTRS: dict[str, dict[str, Any]] = {
     "assemble": {"at": (0, 0)},
     "fillpad": {"pad": "zero"},
     "gather_mask": {"pattern": "p0101"},
+    "mrgsort": {"run": 4},
+    "topk": {"k": 3},
     "fillpad_inplace": {"pad": "zero"},
     "fillpad_expand": {"shape": (16, 64), "pad": "zero"},
     "set_validshape": {"valid": (4, 32)},
@@ -81,7 +83,7 @@ def example_operands(defn: OpDef, dtype: DType) -> dict[str, ValueType]:
         if field.kind == "tensor":
             found[field.name] = tensor(dtype, 8, 32)
         elif field.name == "index":
-            found[field.name] = tile(INT32, 8, 16)
+            found[field.name] = tile(INT32, 8, 32 if defn.name == "sort32" else 16)
         elif field.kind == "tile":
             spread = defn.role in VECTOR and (field.name != defn.dtype_of or defn.name in VECTOR)
             if defn.family == "compare" and field.name != defn.dtype_of and field.name != "b":

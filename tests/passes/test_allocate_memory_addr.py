@@ -54,7 +54,7 @@ def test_buffers_stand_apart(drawn: list[tuple[int, int, int | None]]) -> None:
         buffers.append(
             Buffer(name=f"b{number}", memory=Memory.VEC, loc=LOC, bytes=size * 8, slots=slots, address=address)
         )
-    placed, end = place(buffers, Memory.VEC, A2A3)
+    placed, end = place(buffers, Memory.VEC, A2A3, {})
     ranges = [(b.address or 0, (b.address or 0) + (b.bytes or 0) * b.slots) for b in placed]
     assert end == max(high for _, high in ranges)
     for number, (before, after) in enumerate(zip(buffers, placed, strict=True)):
@@ -92,3 +92,14 @@ def test_the_ledger_of_an_overflow() -> None:
     )
     assert found.helps == ("8704 B (8.5 KiB) too much: use smaller tiles, or load less at a time in a loop",)
     assert (found.primary.span.line, [label.span.line for label in found.secondary]) == (15, [9, 10, 11])
+
+
+def test_a_coarser_grid_is_kept_by_every_slot() -> None:
+    buffers = [
+        Buffer(name="a", memory=Memory.VEC, loc=LOC, bytes=32),
+        Buffer(name="b", memory=Memory.VEC, loc=LOC, bytes=96, slots=2),
+        Buffer(name="c", memory=Memory.VEC, loc=LOC, bytes=32),
+    ]
+    placed, end = place(buffers, Memory.VEC, A2A3, {"b": 256})
+    assert [(b.address, b.bytes) for b in placed] == [(0, 32), (256, 256), (768, 32)]
+    assert end == 800

@@ -119,6 +119,22 @@ struct PickCall {
     uint64_t count = 0;
 };
 
+// Sort32 (one source, `index` beside it) and MrgSort (2 to 4 sources of `lengths` records, `lists` a bit for each).
+enum class SortOp : uint8_t { Blocks, Merge };
+
+struct SortCall {
+    SortOp op = SortOp::Blocks;
+    const char* name = "";
+    int line = 0;
+    LocalRef dst;
+    LocalRef src[4];
+    LocalRef index;
+    int64_t lengths[4] = {};
+    int64_t lists = 0;
+    bool suspends = false;
+    int64_t repeat = 1;
+};
+
 enum class CopyPath : uint8_t { GmToLocal, LocalToGm, LocalToLocal };
 enum class CopyForm : uint8_t { Count, Blocks, Pad };
 
@@ -157,6 +173,7 @@ void IssueReduce(const ReduceCall& call);
 void IssueBrcb(const BrcbCall& call);
 void IssuePick(const PickCall& call);
 void IssueTranspose(const LocalRef& dst, const LocalRef& src, int line);
+void IssueSort(const SortCall& call);
 void IssueCopy(const CopyCall& call);
 uint64_t ScalarReadLocal(const LocalRef& tensor, uint64_t index, int line);
 void ScalarWriteLocal(const LocalRef& tensor, uint64_t index, uint64_t bits, int line);

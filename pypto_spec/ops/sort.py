@@ -201,6 +201,8 @@ def _lists_meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, An
 
 def _topk_meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
     x = inputs["x"]
+    if attrs.get("valid") is not None:
+        x = x[:, : attrs["valid"][-1]]
     made = _ordered(torch, x, torch.arange(x.shape[-1], dtype=torch.int32).expand(x.shape))
     lanes = RECORD_BYTES // x.element_size()
     return made[:, : attrs.get("k", x.shape[-1]) * lanes].contiguous()

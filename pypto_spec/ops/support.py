@@ -99,6 +99,7 @@ NO_DTYPE: tuple[NoDType, ...] = (
         "create pad", "int8 uint8 int64", "Duplicate writes elements of 16 and 32 bits: make an int32 tile, and cast"
     ),
     NoDType("pick", "int8 uint8 int64", "Gather and Transpose take elements of 16 and 32 bits"),
+    NoDType("sort", "bf16 int32 int16 int8 uint8 int64 uint32 uint16", "Sort32 and MrgSort order half and float: cast"),
     NoDType("row_expand col_expand", "int8 uint8 int64", "Brcb and Copy move elements of 16 and 32 bits"),
     NoDType("sel sels select selects", "int8 uint8 int64", "Select moves elements of 16 and 32 bits"),
 )
@@ -115,16 +116,10 @@ NO_FORM: tuple[NoForm, ...] = (
     NoForm("concat", _COLUMNS, "behind a part of `lhs` would be a hole; extract the part, or fill it up", partly=True),
     NoForm("gather", _RUNTIME_ROWS, "undefined indices would be addresses; fill them with fillpad"),
     NoForm("gather", ("run-time columns",), "undefined indices would be addresses; those of `x` may be", partly=True),
-    NoForm(
-        "row_sum row_max row_min row_prod row_argmax row_argmin",
-        _RUNTIME_COLUMNS,
-        "the rest must be filled with what changes nothing, by fillpad",
-    ),
-    NoForm(
-        "col_sum col_max col_min col_prod col_argmax col_argmin",
-        _RUNTIME_ROWS,
-        "the rest must be filled with what changes nothing, by fillpad",
-    ),
+    NoForm("sort32 mrgsort", _COLUMNS, "Sort32 takes whole blocks of 32: fillpad, or sort and topk, which pad"),
+    NoForm("mrgsort_lists", ("run-time columns", "extents"), "how many records are merged is known at compile time"),
+    NoForm("topk", ("columns", "corner"), "no more elements are taken than are valid", partly=True),
+    NoForm("sort", ("run-time columns", "extents", "one column"), "rows of a known length are sorted, from two on"),
     NoForm("cmp cmps sel sels", ("one column",), "bits are packed in rows; select and selects take columns"),
     NoForm("concat", ("one column",), "a column of 8 or 64 bits cannot be spread", "int8 uint8 int64"),
     NoForm("row_argmax row_argmin", ("one column",), "every position is 0"),

@@ -12,6 +12,9 @@ from tests.golden.op_cases import cases, written_as_let
 from tests.golden.spec_text import Shape
 from tests.golden.tails import TILE, NotCutError, cut
 
+_MAKERS = {"compare": ("cmp",), "sort": ("sort", "sort32")}
+"""The operators that make what others of a family take; a dtype is refused there already."""
+
 MOST = 2
 """Cases of an operator, a dtype and a small form, of what is perhaps many; which they are differs from form to form."""
 
@@ -76,5 +79,5 @@ def refusal(case: Case, defn: OpDef) -> str | None:
     made = make(case)
     if not isinstance(made, Failure) or made.stage != "frontend":
         return None
-    named = {defn.name, *({"cmp"} if defn.family == "compare" else ()), *({f"`{defn.infix}`"} if defn.infix else ())}
+    named = {defn.name, *_MAKERS.get(defn.family, ()), *({f"`{defn.infix}`"} if defn.infix else ())}
     return made.message if any(name in made.message for name in named) else None

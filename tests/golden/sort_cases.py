@@ -17,21 +17,20 @@ def _apart(spec: Spec, dtype: DType, rows: int, count: int) -> None:
     spec.tensor("places", DTYPES["int32"], (rows, count), "out")
     spec.body += [
         "record_values: {into: v, x: p}",
-        "record_indices: {into: i, x: p}",
+        "record_indices: {into: q, x: p}",
         "store: {from: v, to: values, at: [0, 0]}",
-        "store: {from: i, to: places, at: [0, 0]}",
+        "store: {from: q, to: places, at: [0, 0]}",
     ]
 
 
 def sorts(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[str]:
     """Each op of the family on tiles of these rows: plain inputs, and inputs with ties and infinities."""
     rows, cols = shape
-    if (cols == 1 and rows > 1) or rows * cols > 9_000:
-        return
     whole = defn.name in ("sort32", "mrgsort", "mrgsort_lists")
-    cols = -(-cols // 32) * 32 if whole else cols
-    if rows * cols > 4_000 and defn.name == "mrgsort_lists":
+    most = 5_000 if defn.name == "mrgsort_lists" else 9_000
+    if (cols == 1 and rows > 1 and whole) or rows * cols > most:
         return
+    cols = -(-cols // 32) * 32 if whole and defn.name != "mrgsort_lists" else cols
     for word, more in (("ties", TIES), ("plain", "")):
         for k in sorted({1, min(cols, 9), cols}) if defn.name == "topk" else (0,):
             spec = Spec(f"{name}_{word}{k}")

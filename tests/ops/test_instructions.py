@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pypto_spec.ir.dtype import FP16, FP32, INT32, DType
 from pypto_spec.ir.expr import Index, Sym, maximum, minimum, mul, sub, sym
 from pypto_spec.ir.instr import Effect, InnerBarrier, Instr, Number, Ref, Region, Struct, Word
-from pypto_spec.ops.instructions import BINARY, CALLS, InstructionError, effect, effects, validate
+from pypto_spec.ops.decoding import InstructionError
+from pypto_spec.ops.instructions import BINARY, CALLS, effect, effects, validate
 from pypto_spec.ops.regions import UNBOUNDED
 from tests.ops.machine import Machine
 

@@ -52,15 +52,19 @@ def command(
         label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
         click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.name}  {name}: {label}, {tested.seconds:.2f} s")
     bar.clear()
-    options.show(findings, format)
-    if format == "text":
-        click.echo(f"{good} passed" + (f", {bad} failed" if bad else "") + "  (host model)")
     if emit_device is not None:
+        from pypto_spec.diagnostics.model import CompileError
         from pypto_spec.driver.device import emit
 
         several = gathered.folders or len(gathered.specs) > 1
-        for tested, folder in emit(made, emit_device, seed=seed, several=several):
-            options.say(f"{tested.spec.name}: device test in {folder}")
+        try:
+            for tested, folder in emit(made, emit_device, seed=seed, several=several):
+                options.say(f"{tested.spec.name}: device test in {folder}")
+        except CompileError as error:
+            findings += error.diagnostics
+    options.show(findings, format)
+    if format == "text":
+        click.echo(f"{good} passed" + (f", {bad} failed" if bad else "") + "  (host model)")
     options.leave(findings)
 
 

@@ -43,9 +43,9 @@ def template_list() -> list[tuple[str, str]]:
 
 
 def new_spec(word: str, template: str) -> Path:
-    """Write a starting spec, with the file of its reference if it has one, and return its path. `word` is a name, or a path with it. Raises UsageError.
+    """Write a starting spec and return its path. `word` is a name, or a path with it. Raises UsageError.
 
-    The first line tells editors where the schema of this installation is.
+    The file of its reference comes along. The first line tells editors where the schema of this installation is.
     """
     known = templates()
     source = known.get(template)

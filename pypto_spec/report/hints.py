@@ -61,11 +61,11 @@ def _innermost(op: Op, allow: frozenset[str], target: Target, sink: Sink, seen: 
 
 
 def _longer_rows(tile: TileType, tensor: TensorType, burst: int) -> str:
-    """The window that has rows of `burst` elements or more, in no more memory where the tile is large enough for that."""
+    """A window with rows of `burst` elements or more, in no more memory where the tile is large enough."""
     whole, cols, rows = tensor.shape[-1], tile.cols, prod(tile.shape[:-1])
     if cols == whole:
         least = -(-burst // cols)
-        return f"take at least {least} rows: whole rows follow each other in GM, and {least} of them are {least * cols} elements"
+        return f"take at least {least} rows: whole rows follow each other in GM, {least} are {least * cols} elements"
     wide = min(burst, whole) if isinstance(whole, int) else burst
     text = f"make the innermost dimension at least {wide} elements of {tile.dtype}"
     deep = max(rows * cols // wide, -(-burst // wide))

@@ -1,4 +1,4 @@
-"""What quantize_rows.yaml is compared with. In fp32, since which way a tie falls depends on how the quotient is rounded."""
+"""What quantize_rows.yaml is compared with, in fp32: which way a tie falls depends on how the quotient is rounded."""
 
 import torch
 

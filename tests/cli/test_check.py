@@ -144,7 +144,9 @@ def test_reader_that_goes_away_is_no_error() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-@pytest.mark.parametrize("words", [("lower", "--after", "InsertSync"), ("build", "--stdout"), ("check", "--format=json")])
+@pytest.mark.parametrize(
+    "words", [("lower", "--after", "InsertSync"), ("build", "--stdout"), ("check", "--format=json")]
+)
 def test_a_full_disk_is_no_bug_of_ours(words: tuple[str, ...], stream: str) -> None:
     command = [sys.executable, "-c", MAIN, words[0], str(ROOT / "specs" / "vector" / "add.yaml"), *words[1:]]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

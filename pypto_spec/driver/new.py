@@ -78,6 +78,7 @@ def new_spec(word: str, template: str) -> Path:
 def _write_new(files: Mapping[Path, str]) -> None:
     """Write files that do not exist yet: all of them or none. Raises UsageError."""
     made: list[Path] = []
+    path = Path()
     try:
         for path, text in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)

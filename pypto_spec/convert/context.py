@@ -72,6 +72,9 @@ class Reading:
     loops: int = 0
     """Loops around this point, host loops and grids among them."""
 
+    jumps: int = 0
+    """Each `break` and `continue` read so far."""
+
     # What is around this point
 
     @contextmanager
@@ -91,11 +94,12 @@ class Reading:
     @contextmanager
     def deciding(self) -> Iterator[None]:
         """In the arms of an `if`."""
-        outside, self.walked = self.walked, set()
+        outside, self.walked, before = self.walked, set(), self.jumps
         try:
             yield
         finally:
-            self.walked = outside
+            # What follows a jump in an arm is as conditional as the arm.
+            self.walked = outside if self.jumps == before else set()
 
     # Places
 

@@ -64,3 +64,17 @@ def test_no_size_is_known_to_break_it(name: str) -> None:
 def test_a_closer_bound_helps() -> None:
     assert "PS3004" not in found(REFUSED["too_small"], low=64)
     assert found(REFUSED["too_small"], low=63) == {"PS3004"}
+
+
+@pytest.mark.parametrize("jump", ["break", "continue"])
+def test_what_follows_a_jump_is_conditional(jump: str) -> None:
+    body = f"""\
+- for: {{index: i, count: 8}}
+  body:
+    - if: M < 512
+      then:
+        - {jump}:
+    - load: {{into: t, from: x, at: [i * 64, 0], shape: [64, 128]}}
+    - store: {{from: t, to: out, at: [i * 64, 0]}}"""
+    assert found(body) == set()
+    assert found(body.replace(f"- {jump}:", "- let: n = i")) == {"PS3004"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -24,6 +25,9 @@ COMMANDS = {
     "test": "run goldens: the rendered C++ against torch",
 }
 """The commands with the line that the group's help shows; each is `cli/NAME.py`."""
+
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Misused(click.ClickException):
@@ -103,7 +107,7 @@ def main() -> None:
     except BrokenPipeError:
         _leave(_silent())
     except Exception as error:
-        click.echo(_failure(error), err=True)
+        _say_failure(error)
         _leave(2)
 
 
@@ -127,17 +131,36 @@ def _leave(code: int) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         code = _silent()
+    except OSError as error:
+        _say_failure(error)
+        _drop(sys.stdout)
+        code = 2
     sys.exit(code)
 
 
 def _silent() -> int:
-    """Whoever read our output has gone: what is still in the buffer has nowhere to go. The exit code a signal gives."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Whoever read our output has gone. The exit code a signal gives."""
+    _drop(sys.stdout)
     return 141
 
 
+def _drop(stream: IO[str]) -> None:
+    """What is still in the buffer has nowhere to go: without this, Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _say_failure(error: Exception) -> None:
+    try:
+        click.echo(_failure(error), err=True)
+    except OSError:  # not even that can be written: the exit code has to do
+        _drop(sys.stderr)
+
+
 def _failure(error: Exception) -> str:
-    """An exception nobody expected, with the place of a file that holds the traceback."""
+    """A full disk; or an exception nobody expected, with the place of a file that holds the traceback."""
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        name = error.filename if isinstance(error.filename, str) else "the output"
+        return f"pypto-spec: cannot write {name}: {(error.strerror or str(error)).lower()}"
     from pypto_spec.driver.crash import write_traceback
 
     where = write_traceback(error)

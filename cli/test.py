@@ -54,15 +54,19 @@ def command(
         click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
     bar.clear()
     findings = [*gathered.findings, *merged((tested.spec, tested.findings) for tested in made)]
-    options.show(findings, format)
-    if format == "text":
-        click.echo(f"{good} passed" + (f", {bad} failed" if bad else "") + "  (host model)")
     if emit_device is not None:
+        from pypto_spec.diagnostics.model import CompileError
         from pypto_spec.driver.device import emit
 
         several = gathered.folders or len(gathered.specs) > 1
-        for tested, folder in emit(made, emit_device, seed=seed, several=several):
-            options.say(f"{tested.spec.title}: device test in {folder}")
+        try:
+            for tested, folder in emit(made, emit_device, seed=seed, several=several):
+                options.say(f"{tested.spec.title}: device test in {folder}")
+        except CompileError as error:
+            findings += error.diagnostics
+    options.show(findings, format)
+    if format == "text":
+        click.echo(f"{good} passed" + (f", {bad} failed" if bad else "") + "  (host model)")
     options.leave(findings)
 
 

@@ -67,11 +67,15 @@ class Reading:
     written: set[str] = field(default_factory=set)
     """Tensors that some statement read so far stores to."""
     walked: set[Sym] = field(default_factory=set)
-    """Indices of the loops around this point that take each value of their bounds, as no `if` is in between."""
+    """Indices of the loops around this point, and dimensions, that take each value of their bounds here, as no `if` is
+    in between."""
     reported: list[Name] = field(default_factory=list)
     """Constants that were reported as no integers; one message each."""
     loops: int = 0
     """Loops around this point, host loops and grids among them."""
+
+    jumps: int = 0
+    """Each `break` and `continue` read so far."""
 
     # What is around this point
 
@@ -80,22 +84,24 @@ class Reading:
         """In the body of a loop; without `stop` nothing is said about the values of its index."""
         fixed = isinstance(start, int) and isinstance(stop, int) and isinstance(step, int) and start < stop
         self.loops += 1
-        if fixed:
-            self.walked.add(symbol)
+        outside = self.walked
+        # A loop of a run-time count may not run at all for some values of the symbols.
+        self.walked = outside | {symbol} if fixed else {s for s in outside if s.kind != "dim"}
         try:
             yield
         finally:
-            self.walked.discard(symbol)
+            self.walked = outside
             self.loops -= 1
 
     @contextmanager
     def deciding(self) -> Iterator[None]:
         """In the arms of an `if`."""
-        outside, self.walked = self.walked, set()
+        outside, self.walked, before = self.walked, set(), self.jumps
         try:
             yield
         finally:
-            self.walked = outside
+            # What follows a jump in an arm is as conditional as the arm.
+            self.walked = outside if self.jumps == before else set()
 
     # Places
 

@@ -253,6 +253,7 @@ class LoopReader:
         for name, node in handed.items():
             reading.fail(UNDEFINED_NAME, node, f"the loop carries no `{name}`", label="not carried by hand")
         implied = [cast(Index, cast(Name, reading.scope.get(name)).index) for name in frame.names]
+        reading.jumps += 1
         made = Jump(kind=word, loc=loc, numbers=(*written, *implied))
         frame.jumps.append(made)
         return made

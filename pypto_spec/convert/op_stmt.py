@@ -219,7 +219,7 @@ class OpReader:
             return kind
         own = self.fields.written_type(written)
         shape, dtype = getattr(kind, "shape", None), kind.dtype
-        if getattr(own, "shape", None) != shape:
+        if getattr(own, "shape", None) not in (shape, _folded(defn, kind)):
             reading.fail(SHAPE_MISMATCH, written, f"the result of `{defn.name}` is {kind}, `type` says {own}")
         if own.dtype != dtype:
             reading.fail(DTYPE_MISMATCH, written, f"the result of `{defn.name}` is {kind}, `type` says {own}")
@@ -369,6 +369,13 @@ class OpReader:
 
 def _binds(defn: OpDef) -> bool:
     return any(f.kind == "bind" for f in defn.fields)
+
+
+def _folded(defn: OpDef, kind: ValueType) -> tuple[int, ...] | None:
+    """What FlattenTileNdTo2D leaves of a load's shape, whose window keeps the dimensions of its tensor."""
+    if defn.name != "load" or not isinstance(kind, TileType):
+        return None
+    return (math.prod(kind.shape[:-1]), kind.shape[-1])
 
 
 def literal_dtype(defn: OpDef, operands: Mapping[str, Value], attrs: Mapping[str, Attr]) -> DType | None:

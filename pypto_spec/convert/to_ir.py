@@ -185,6 +185,7 @@ class _Converter:
                 helps=["give `min` and `max` with 0 <= min <= max"],
             )
         symbol = Sym(key.text, "dim", low, high, unit)
+        self.reading.walked.add(symbol)
         self.reading.scope.declare(Name(key.text, "symbol", key, index=sym(symbol)))
         return symbol
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from pypto_spec.diagnostics.suggest import did_you_mean
@@ -23,6 +25,8 @@ _MODELINES = {
     "toml": re.compile(r"\A#:schema \S*\n"),
 }
 
+_REFERENCE = re.compile(r"""^[ \t]*python[ \t]*[:=][ \t]*["']?([^"':\s]+\.py):""", re.MULTILINE)
+
 
 def templates() -> dict[str, Path]:
     """The specs that `--from` takes, by name."""
@@ -41,7 +45,7 @@ def template_list() -> list[tuple[str, str]]:
 def new_spec(word: str, template: str) -> Path:
     """Write a starting spec and return its path. `word` is a name, or a path with it. Raises UsageError.
 
-    The first line tells editors where the schema of this installation is.
+    The file of its reference comes along. The first line tells editors where the schema of this installation is.
     """
     known = templates()
     source = known.get(template)
@@ -61,15 +65,33 @@ def new_spec(word: str, template: str) -> Path:
     text = _MODELINES[kind].sub("", text)
     text, count = _NAME_LINES[kind].subn(rf'\g<1>"{name}"' if kind == "toml" else rf"\g<1>{name}", text, count=1)
     assert count == 1, f"{source} has no name"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(modeline(kind) + text)
-    except FileExistsError:
-        raise UsageError(f"{path} exists already and is left alone") from None
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from error
+    files: dict[Path, str] = {}
+    reference = _REFERENCE.search(text)
+    if reference is not None:  # it comes along, under the new name
+        own = path.with_suffix(".py")
+        text = f"{text[: reference.start(1)]}{own.name}{text[reference.end(1) :]}"
+        files[own] = (source.parent / reference[1]).read_text(encoding="utf-8").replace(source.name, path.name)
+    _write_new({path: modeline(kind) + text, **files})
     return path
+
+
+def _write_new(files: Mapping[Path, str]) -> None:
+    """Write files that do not exist yet: all of them or none. Raises UsageError."""
+    made: list[Path] = []
+    path = Path()
+    try:
+        for path, text in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8", newline="\n") as file:
+                made.append(path)
+                file.write(text)
+    except OSError as error:
+        for written in made:
+            with suppress(OSError):
+                written.unlink()
+        if isinstance(error, FileExistsError):
+            raise UsageError(f"{path} exists already and is left alone") from None
+        raise UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from error
 
 
 def modeline(kind: str) -> str:

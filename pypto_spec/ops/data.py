@@ -8,7 +8,7 @@ from typing import Any
 
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.dtype import BF16, FP16, FP32, INT8, INT16, INT32, DType
-from pypto_spec.ir.expr import Index
+from pypto_spec.ir.expr import Index, to_text
 from pypto_spec.ir.instr import Instr, Ref, Step, Word
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Access, Layout, Memory, TensorType, TileType, ValueType
@@ -22,6 +22,7 @@ from pypto_spec.ops.window import (
     copies,
     place_valid,
     place_window,
+    reached_low,
     runs,
 )
 
@@ -54,6 +55,14 @@ def _infer_load(inference: Inference) -> ValueType:
     extent: tuple[Index, ...] = shape if valid is None else tuple(valid)
     if valid is not None:
         for axis, (part_extent, full) in enumerate(zip(valid, shape, strict=True)):
+            low = None if isinstance(part_extent, int) else reached_low(part_extent, inference.walked)
+            if low is not None and low <= 0:
+                raise inference.fail(
+                    rules.OUT_OF_BOUNDS,
+                    f"axis {axis} of the tile has {to_text(part_extent)} valid elements, which comes down to {low}",
+                    "valid",
+                    helps=(f"let the loop end after as many rounds as there are tiles of {full}, or use an `if`",),
+                )
             if isinstance(part_extent, int) and not 0 < part_extent <= full:
                 raise inference.fail(
                     rules.OUT_OF_BOUNDS,

@@ -134,12 +134,13 @@ def _infer_gather(inference: Inference) -> ValueType:
             helps=("give as many rows of indices as `x` has, and `x` two or more columns",),
         )
     if index.valid is not None and not all(isinstance(v, int) for v in index.valid):
+        name = inference.operands["index"].name
         raise inference.fail(
             rules.RUNTIME_EXTENT,
             f"`gather` by indices of which {shape_text(index.valid)} are valid, which is known at run time only: the "
             "others would be addresses that hold nothing defined",
             "index",
-            helps=("fill them first: `- fillpad: {into: whole, x: index, pad: zero}`",),
+            helps=(f"fill them first: `- fillpad: {{into: {name}_whole, x: {name}, pad: zero}}`",),
         )
     return TileType(x.dtype, index.shape, x.memory, valid=index.valid)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.dtype import BLOCK_BYTES
-from pypto_spec.ir.expr import Index, Sym, add, bounds, ceil_div, floordiv, maximum, minimum, mod, mul, sub
+from pypto_spec.ir.expr import Extremum, Index, Sym, add, bounds, ceil_div, floordiv, maximum, minimum, mod, mul, sub
 from pypto_spec.ir.instr import Instr, Ref, Struct
 from pypto_spec.ir.opdef import Inference
 from pypto_spec.ir.types import Layout, TensorType, TileType
@@ -147,11 +147,12 @@ def check_bounds(
             continue
         name = inference.operands[what].name
         varies = beyond is not None and beyond > 0 and _varies_with(over, walked)
-        last = bounds(add(first, length))[1] if varies else None
+        end = add(first, length)
+        last = bounds(end)[1] if varies and not isinstance(end, int) else None
         reached = f", at last {last}" if last is not None else ""
         inside = bounds(sub(extent, length))[1]
         room = ""
-        if inside is not None and inside >= 0:
+        if inside is not None and inside >= 0 and isinstance(sub(extent, length), int):
             room = f"; it may start at 0 to {inside}" if inside else "; it can only start at 0"
         raise inference.fail(
             rules.OUT_OF_BOUNDS,
@@ -159,15 +160,40 @@ def check_bounds(
             f"ends at {shape_text([extent])[1:-1]}",
             "at",
             label=f"axis {axis}{room}",
-            helps=_LOOP_HELP if varies else _bounds_help(inference, beyond, length),
+            helps=_helps(over, varies, _bounds_help(inference, beyond, length)),
         )
 
 
 _LOOP_HELP = ("let the loop stop earlier, or put the statement into an `if`; a last part goes by `valid`",)
 
 
+def _helps(over: Index, varies: bool, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+    """The ways out, by what the window depends on."""
+    if not varies:
+        return otherwise
+    dims = [] if isinstance(over, int) else [a for a, _ in over.terms if isinstance(a, Sym) and a.kind == "dim"]
+    if not dims:
+        return _LOOP_HELP
+    known = " and ".join(f"`{d.name}` is {d.low}{'' if d.high is None else f' to {d.high}'}" for d in dims)
+    return (f"{known}: let `valid` say which part exists, put the statement into an `if`, or bound the symbols closer",)
+
+
+def reached_low(value: Index, walked: Collection[Sym]) -> int | None:
+    """A number that the value certainly comes down to, or below; None where nothing is certain."""
+    if isinstance(value, int):
+        return value
+    if _varies_with(value, walked):
+        return bounds(value)[0]
+    if len(value.terms) == 1:
+        atom, factor = value.terms[0]
+        if factor == 1 and isinstance(atom, Extremum) and atom.op == "min":
+            found = [low for item in atom.items if (low := reached_low(item, walked)) is not None]
+            return min(found) + value.const if found else None
+    return None
+
+
 def _varies_with(value: Index, walked: Collection[Sym]) -> bool:
-    """Whether a value is affine in loop indices that take all their values, so that it takes both of its bounds."""
+    """Whether a value is affine in indices and dimensions that take all their values: it takes both of its bounds."""
     return not isinstance(value, int) and bool(walked) and all(atom in walked for atom, _ in value.terms)
 
 

@@ -45,7 +45,6 @@ def _innermost(op: Op, allow: frozenset[str], target: Target, sink: Sink, seen: 
     verb = "load" if op.name == "load" else "store"
     memory = tile.memory.value if tile.memory is not None else "vec"
     moved = f"moves {row * count} bytes as {count} row{'' if count == 1 else 's'} of {row} bytes"
-    elements = -(-target.gm_burst_bytes // tile.dtype.bytes)
     sink.report(
         INNERMOST_DIM,
         op.loc.span,
@@ -55,10 +54,25 @@ def _innermost(op: Op, allow: frozenset[str], target: Target, sink: Sink, seen: 
             f"GM is read and written in bursts of {target.gm_burst_bytes} bytes; "
             f"an L2 cache line is {target.l2_line_bytes} bytes"
         ],
-        helps=[f"make the innermost dimension at least {elements} elements of {tile.dtype}"],
+        helps=[_longer_rows(tile, tensor, -(-target.gm_burst_bytes // tile.dtype.bytes))],
         figures=[("total_bytes", row * count), ("rows", count), ("row_bytes", row)],
         allow=op.allow | allow,
     )
+
+
+def _longer_rows(tile: TileType, tensor: TensorType, burst: int) -> str:
+    """A window with rows of `burst` elements or more, in no more memory where the tile is large enough."""
+    whole, cols, rows = tensor.shape[-1], tile.cols, prod(tile.shape[:-1])
+    if cols == whole:
+        least = -(-burst // cols)
+        return f"take at least {least} rows: whole rows follow each other in GM, {least} are {least * cols} elements"
+    wide = min(burst, whole) if isinstance(whole, int) else burst
+    text = f"make the innermost dimension at least {wide} elements of {tile.dtype}"
+    deep = max(rows * cols // wide, -(-burst // wide))
+    if len(tensor.shape) != 2 or not isinstance(tensor.shape[0], int) or deep > tensor.shape[0]:
+        return text
+    more = "" if deep * wide > rows * cols else ", which needs no more memory"
+    return f"{text}: for example `shape: [{deep}, {wide}]`{more}"
 
 
 def _elements(tensor: TensorType) -> int | None:

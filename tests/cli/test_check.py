@@ -142,6 +142,37 @@ def test_reader_that_goes_away_is_no_error() -> None:
     assert child.returncode == 141
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize(
+    "words", [("lower", "--after", "InsertSync"), ("build", "--stdout"), ("check", "--format=json")]
+)
+def test_a_full_disk_is_no_bug_of_ours(words: tuple[str, ...], stream: str) -> None:
+    command = [sys.executable, "-c", MAIN, words[0], str(ROOT / "specs" / "vector" / "add.yaml"), *words[1:]]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with open("/dev/full", "w") as full:
+        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, stream: full}
+        done = subprocess.run(command, **pipes, env=environment, text=True, check=False)  # type: ignore[call-overload]
+    if stream == "stdout":
+        assert done.stderr == "pypto-spec: cannot write the output: no space left on device\n"
+        assert done.returncode == 2
+    else:
+        assert done.returncode in (0, 2)  # 2 where something was to be said
+
+
+@pytest.mark.parametrize("blocks", [0, 1])
+def test_a_limit_of_file_sizes_is_a_finding(tmp_path: Path, blocks: int) -> None:
+    limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({blocks * 1024}, {blocks * 1024})); {MAIN}"
+    spec = str(ROOT / "specs" / "vector" / "add.yaml")
+    command = [sys.executable, "-c", limited, "build", spec, "-o", str(tmp_path / "out")]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "error[PS7011]" in done.stderr
+    assert "File too large" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_check_imports_neither_torch_nor_templates(tmp_path: Path) -> None:
     (good,) = write(tmp_path, good=GOOD)
     code = (

@@ -52,6 +52,15 @@ def test_emit_device(tmp_path: Path) -> None:
     assert data.stat().st_size == 16 * 64 * 4
 
 
+def test_emit_device_into_a_folder_of_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    done = run("test", str(ROOT / "specs" / "vector" / "add.yaml"), "--emit-device", str(tmp_path))
+    assert done.exit_code == 1
+    assert "error[PS7010]" in done.stdout
+    assert "1 passed" in done.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["mine"]
+
+
 def test_mutants_of_one_spec(tmp_path: Path) -> None:
     (good,) = write(tmp_path, good=GOOD)
     done = run("mutate", good)

@@ -91,6 +91,20 @@ def test_new_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_new_brings_the_reference_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    assert run("new", "turn", "--from", "rope").exit_code == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"turn.yaml", "turn.py"}
+    assert "turn.yaml" in (tmp_path / "turn.py").read_text()
+    assert "turn: python, 15 runs" in run("test", "turn.yaml").stdout
+    (tmp_path / "turn.yaml").unlink()
+    again = run("new", "turn", "--from", "rope")
+    assert again.exit_code == 2
+    assert "turn.py exists already" in again.stderr
+    assert {p.name for p in tmp_path.iterdir()} == {"turn.py"}
+
+
 def test_every_template_makes_a_good_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pypto_spec.driver.new import templates
 

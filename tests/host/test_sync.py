@@ -324,3 +324,36 @@ def test_records_name_every_dispatched_call() -> None:
     assert (report.records[0].bytes, report.records[3].elements) == (256, 64)
     assert report.records[0].line == line_of(BATCH.sources["transitive"], "first")
     assert report.instructions + report.syncs == len(report.records)
+
+
+BATCH.kernel(
+    "read_then_in_place",
+    AO,
+    """
+    LocalTensor<float> t = ub.GetWithOffset<float>(64, 0);
+    LocalTensor<float> u = ub.GetWithOffset<float>(64, 1024);
+    DataCopy(t, ga, 64);
+    SetFlag<HardEvent::MTE2_V>(0);
+    WaitFlag<HardEvent::MTE2_V>(0);
+    Adds(u, t, 1.0f, 64); // reads
+    PipeBarrier<PIPE_V>(); // sync
+    Muls(t, t, 2.0f, 64); // changes what was read
+    PipeBarrier<PIPE_V>();
+    Add(u, u, t, 64);
+    SetFlag<HardEvent::V_MTE3>(0);
+    WaitFlag<HardEvent::V_MTE3>(0);
+    DataCopy(gout, u, 64);
+    """,
+)
+
+
+def test_an_instruction_in_place_does_not_hide_who_read_before_it() -> None:
+    source = BATCH.sources["read_then_in_place"]
+    for seed in range(10):
+        args = [gm("fp32", [1.0] * 64), gm("fp32", [0.0] * 64)]
+        assert BATCH.run("read_then_in_place", args, seed=seed).ok
+        assert values(args[1]) == [4.0] * 64
+        args = [gm("fp32", [1.0] * 64), gm("fp32", [0.0] * 64)]
+        (finding,) = BATCH.run("read_then_in_place", args, seed=seed, drop=sync_lines(source)).findings
+        assert finding.kind == "race"
+        assert set(finding.lines) == {line_of(source, "reads"), line_of(source, "changes what was read")}

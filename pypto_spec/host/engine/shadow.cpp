@@ -35,6 +35,7 @@ void Shadow::TouchCell(uint64_t index, const Event& event, uint32_t bytes, std::
     const bool write = event.kind != kRead;
     std::vector<Access>* more = cell.more != 0 ? &spilled_[cell.more - 1] : nullptr;
     uint32_t kept = 0;
+    uint32_t latest = ~0u;  // kept access of an earlier instruction that a later one may stand for
     bool merged = false;
     const auto at = [&](uint32_t i) -> Access& { return i < kInline ? cell.first[i] : (*more)[i - kInline]; };
     for (uint32_t i = 0; i < cell.count; ++i) {
@@ -56,10 +57,17 @@ void Shadow::TouchCell(uint64_t index, const Event& event, uint32_t bytes, std::
         }
         if (event.kind != kWrite && access.kind == event.kind && access.core == event.core &&
             access.pipe == event.pipe && (access.bytes & ~bytes) == 0) {
+            // A later read (or atomic) of the same pipe stands for an earlier one: what is not known to come after the
+            // earlier is not known to come after the later either. But not for a write of the later one's own
+            // instruction, so that the latest read of another instruction stays beside it.
             if (access.event < event.number) {
-                continue;  // the later read (or atomic) of the same pipe stands for the earlier one
+                if (latest < kept && at(latest).event < access.event && (at(latest).bytes & ~access.bytes) == 0) {
+                    at(latest) = access;
+                    continue;
+                }
+                latest = kept;
             }
-            merged = merged || (bytes & ~access.bytes) == 0;
+            merged = merged || (access.event >= event.number && (bytes & ~access.bytes) == 0);
         }
         if (access.bytes != 0) {
             at(kept++) = access;

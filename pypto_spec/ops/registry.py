@@ -27,6 +27,7 @@ FAMILIES = (
     "activation",
     "trig",
     "bits",
+    "shift",
     "compare",
     "divide",
     "cast",

@@ -93,7 +93,7 @@ NO_DTYPE: tuple[NoDType, ...] = (
     NoDType("arange", "bf16", "8 binary digits hold whole numbers up to 256 only: count in int32, and cast"),
     NoDType("bits", "fp32 fp16 bf16", "bits of numbers with exponents mean nothing"),
     NoDType("ands ors xors", "int8 uint8 int64", "Duplicate, which spreads the number, writes 16 and 32 bits"),
-    NoDType("shls shrs", "int8 uint8 int64", "shifts take elements of 16 and 32 bits"),
+    NoDType("shl shr shls shrs", "int8 uint8 int64", "shifts take elements of 16 and 32 bits"),
     NoDType("cast", "uint32 uint16", "no Cast leads from or to this dtype"),
     NoDType(
         "create pad", "int8 uint8 int64", "Duplicate writes elements of 16 and 32 bits: make an int32 tile, and cast"

@@ -1,8 +1,8 @@
 """Shifts by a count of its own for each element: shl and shr.
 
 The vector unit shifts all elements by one number (ShiftLeft, ShiftRight). So each binary digit of the counts shifts by
-its weight what has it: its mask is made by shifting the digit to the top and back, with the sign. Only the digits that a
-count below the dtype's width has are looked at.
+its weight what has it: its mask is made by shifting the digit to the top and back, with the sign. Only the digits that
+a count below the dtype's width has are looked at.
 """
 
 from __future__ import annotations

@@ -188,6 +188,8 @@ CHAINS = [
     (FP16, BF16, None, [(FP32, "none"), (BF16, "rint")]),
     (BF16, FP16, "floor", [(FP32, "none"), (FP16, "floor")]),
     (FP32, INT8, None, [(FP16, "trunc"), (INT8, "trunc")]),
+    (FP32, INT8, "rint", [(FP16, "odd"), (INT8, "rint")]),
+    (BF16, UINT8, "round", [(FP32, "none"), (FP16, "odd"), (UINT8, "round")]),
     (INT32, FP16, None, [(FP32, "rint"), (FP16, "rint")]),
     (INT16, INT32, None, [(FP32, "none"), (INT32, "trunc")]),
     (INT8, INT32, None, [(FP16, "none"), (INT32, "trunc")]),
@@ -199,6 +201,17 @@ CHAINS = [
 def test_chains(src: DType, dst: DType, mode: str | None, expected: list[tuple[DType, str]]) -> None:
     assert cast_steps(src, dst, mode) == expected
     assert cast_chain(src, dst) == [to for to, _ in expected]
+
+
+@pytest.mark.parametrize("dtype", [INT8, UINT8], ids=str)
+@pytest.mark.parametrize("mode", ["rint", "round", "floor", "ceil", "trunc"])
+def test_the_way_to_8_bits_rounds_once(dtype: DType, mode: str) -> None:
+    """Every half from -300 to 300, and the fp32 numbers nearest to it on both sides."""
+    halves = torch.arange(-600, 601, dtype=torch.float32) / 2
+    ends = [torch.full_like(halves, end) for end in (torch.inf, -torch.inf)]
+    x = torch.cat([halves, *(torch.nextafter(halves, end) for end in ends), torch.tensor([1e9, -1e9, torch.inf])])
+    found = meaning("cast", {"x": x}, dtype=dtype, mode=mode)
+    same(found, [float(v) for v in round_to(torch, x.double(), dtype, mode)])
 
 
 def test_there_is_no_way_to_unsigned_words() -> None:

@@ -17,18 +17,23 @@ def outcome_findings(spec: Spec, subject: Subject, outcome: Outcome) -> list[Dia
     made = [_fault(subject, fault) for fault in outcome.faults]
     made += [_mismatch(spec, subject, outcome, difference) for difference in outcome.differences]
     if outcome.error is not None:
-        words = outcome.error.partition(":")[0].split(".")
-        message = outcome.error.partition(": ")[2] if words[0] == "golden" else outcome.error
-        span = _section(spec, words if words[0] == "golden" else ["golden"]) or subject.program.loc.span
-        way_out = outcome.way_out
-        if way_out is None and words[:2] == ["golden", "expect"]:
-            way_out = (
-                "formulas know the tensors' initial values, scalars, constants and symbols, and the functions in the "
-                "documentation of goldens; anything else can be computed in `golden.python`"
-            )
-        said = f"the reference cannot be computed: {message}"
-        made.append(diagnose(GOLDEN_ERROR, span, said, label="here", helps=[way_out] if way_out else []))
+        made.append(golden_error(spec, outcome.error, outcome.way_out, subject.program.loc.span))
     return made
+
+
+def golden_error(spec: Spec, error: str, way_out: str | None, elsewhere: Span) -> Diagnostic:
+    """What a GoldenError says, at the part of the section that its text starts with, or else at `elsewhere`."""
+    words = error.partition(":")[0].split(".")
+    named = words[0] == "golden"
+    message = error.partition(": ")[2] if named else error
+    span = _section(spec, words if named else ["golden"]) or elsewhere
+    if way_out is None and words[:2] == ["golden", "expect"]:
+        way_out = (
+            "formulas know the tensors' initial values, scalars, constants and symbols, and the functions in the "
+            "documentation of goldens; anything else can be computed in `golden.python`"
+        )
+    what = "inputs cannot be drawn" if words[:2] == ["golden", "inputs"] else "reference cannot be computed"
+    return diagnose(GOLDEN_ERROR, span, f"the {what}: {message}", label="here", helps=[way_out] if way_out else [])
 
 
 def _section(spec: Spec, path: list[str]) -> Span | None:

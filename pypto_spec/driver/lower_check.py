@@ -8,9 +8,11 @@ from typing import Any
 
 from pypto_spec.diagnostics.model import Diagnostic, diagnose
 from pypto_spec.diagnostics.rules.internal import CHANGED_RESULT
+from pypto_spec.driver.faults import golden_error
 from pypto_spec.driver.inputs import Spec, UsageError
 from pypto_spec.driver.session import Compiled, compile_spec
 from pypto_spec.golden.compare import Allowed, Difference, allowed_for, compare
+from pypto_spec.golden.formula import GoldenError
 from pypto_spec.golden.inputs import domains, draw
 from pypto_spec.golden.meaning import Machine
 from pypto_spec.golden.need_torch import TorchMissingError
@@ -53,6 +55,9 @@ def check_passes(spec: Spec, defines: Mapping[str, str] | None = None, *, seed: 
         _run(done, checked, seed)
     except TorchMissingError as error:
         raise UsageError(str(error)) from error
+    except GoldenError as error:
+        assert done.frontend is not None
+        checked.findings.append(golden_error(spec, str(error), error.way_out, done.frontend.loc.span))
     return checked
 
 
@@ -95,7 +100,8 @@ def _inputs(program: Program, values: Mapping[Sym, int], seed: int) -> dict[str,
         shape = tuple(evaluate(e, values) for e in kind.shape) if isinstance(kind, TensorType) else ()
         spec = written.get(argument.name)
         domain = found[argument.name]
-        made[argument.name] = draw(argument, shape, domain, spec if isinstance(spec, Mapping) else None, seed + place)
+        words = spec if isinstance(spec, Mapping) else None
+        made[argument.name] = draw(argument, shape, domain, words, seed + place, {d.name: v for d, v in values.items()})
     return made
 
 

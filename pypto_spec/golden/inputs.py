@@ -7,16 +7,19 @@ zeros (where the domain has them), both ends of the domain and runs of one value
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pypto_spec.golden.formula import GoldenError, evaluate
 from pypto_spec.golden.need_torch import torch
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.nodes import Program, Value
 from pypto_spec.ir.rewrite import ops, regions
 from pypto_spec.ir.types import ScalarType, TensorType
 from pypto_spec.ops.build import torch_dtype
+from pypto_spec.spec.formula import FormulaError
 
 POSITIVE = frozenset({"log", "sqrt", "rsqrt"})
 """Ops that need a positive operand."""
@@ -65,15 +68,61 @@ def _domain(dtype: DType, needs: set[str]) -> Domain:
     return Domain(-4.0, 4.0)
 
 
-def draw(value: Value, shape: tuple[int, ...], domain: Domain, written: Mapping[str, Any] | None, seed: int) -> Any:
-    """Values for one tensor (or a 0-d one for a scalar), in its dtype; the same for the same seed."""
+def _numbers(name: str, written: Mapping[str, object], symbols: Mapping[str, int]) -> dict[str, Any]:
+    """What `golden.inputs` says about one argument, its expressions computed at one size of the symbols.
+
+    Raises GoldenError for an expression that has no finite value.
+    """
+    made = dict(written)
+    for key in ("min", "max"):
+        if made.get(key) is not None:
+            made[key] = _number(f"golden.inputs.{name}.{key}", made[key], symbols)
+        else:
+            made.pop(key, None)
+    values = made.get("values")
+    if isinstance(values, list | tuple):
+        made["values"] = [_number(f"golden.inputs.{name}.values", v, symbols, any_float=True) for v in values]
+    return made
+
+
+def _number(where: str, written: object, symbols: Mapping[str, int], *, any_float: bool = False) -> float:
+    try:
+        found = evaluate(written, symbols) if isinstance(written, str) else written
+    except (FormulaError, ArithmeticError, TypeError, RuntimeError) as error:
+        raise GoldenError(f"{where}: `{written}` has no value: {error}", _NUMBER) from error
+    except GoldenError as error:
+        raise GoldenError(f"{where}: {error}", error.way_out or _NUMBER) from error
+    if not isinstance(found, int | float) or isinstance(found, bool) or not (any_float or math.isfinite(found)):
+        raise GoldenError(f"{where}: `{written}` is no finite number", _NUMBER)
+    return found
+
+
+_NUMBER = "write a number, or an expression of constants and symbols"
+
+
+def draw(
+    value: Value,
+    shape: tuple[int, ...],
+    domain: Domain,
+    written: Mapping[str, object] | None,
+    seed: int,
+    symbols: Mapping[str, int],
+) -> Any:
+    """Values for one tensor (or a 0-d one for a scalar), in its dtype; the same for the same seed.
+
+    Raises GoldenError where `written`, with these values of the symbols, says nothing that can be drawn.
+    """
     module = torch()
     kind = value.type
     assert isinstance(kind, TensorType | ScalarType)
     generator = module.Generator().manual_seed(seed)
-    words = dict(written or {})
-    low = float(words.get("min", domain.low))
-    high = float(words.get("max", domain.high))
+    words = _numbers(value.name, written or {}, symbols)
+    low, high = words.get("min", domain.low), words.get("max", domain.high)
+    assert isinstance(low, int | float) and isinstance(high, int | float), "`_numbers` has computed them"
+    if low > high:
+        raise GoldenError(
+            f"golden.inputs.{value.name}: `min` is {low:g} and `max` is {high:g}", "give both, the smaller one as `min`"
+        )
     dtype = torch_dtype(module, kind.dtype)
     distribution = words.get("distribution") or "uniform"
     count = 1

@@ -119,6 +119,7 @@ class GoldenRun:
         written = golden.inputs if golden is not None else {}
         base = golden.seed if golden is not None and golden.seed is not None else 0
         found = {v.name: d for v, d in domains(subject.frontend).items()}
+        sizes = {dim.name: value for dim, value in self.values.items()}
         for place, tensor in enumerate((*program.tensors, *program.scalars)):
             spec = written.get(tensor.name)
             made = draw(
@@ -127,6 +128,7 @@ class GoldenRun:
                 found[tensor.name],
                 spec if isinstance(spec, Mapping) else None,
                 1_000_003 * base + 101 * seed + place,
+                sizes,
             )
             (self.inputs if isinstance(tensor.type, TensorType) else self.scalars)[tensor.name] = made
         self.expected, self.label = self._reference()

@@ -9,11 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from pypto_spec.driver.inputs import gather  # noqa: E402
+from pypto_spec.driver.lower_check import check_passes  # noqa: E402
 from pypto_spec.driver.test import TestOptions, run_goldens  # noqa: E402
 from pypto_spec.golden.compare import Allowed, allowed_for, compare, ulps  # noqa: E402
 from pypto_spec.golden.formula import GoldenError  # noqa: E402
 from pypto_spec.golden.python import reference  # noqa: E402
-from pypto_spec.golden.run import sizes  # noqa: E402
+from pypto_spec.golden.run import GoldenRun, sizes  # noqa: E402
 from pypto_spec.ir.dtype import BF16, FP16, FP32, INT32  # noqa: E402
 from tests.convert.reading import read  # noqa: E402
 
@@ -83,6 +84,73 @@ golden: {python: "ref.py:wide"}
     (only,) = [d for d in tested.findings if d.rule.code != "PH001"]
     assert (only.rule.code, only.primary.span.line) == ("PS7032", 10)
     assert "def wide(a):" in only.helps[0]
+
+
+INPUTS = """\
+spec: v1
+name: k
+constants: {C: 64}
+symbols: {M: {min: 1, max: 8}}
+tensors:
+  a: {dtype: fp32, shape: [8, C]}
+  out: {dtype: fp32, shape: [8, C], access: out}
+program:
+  - region: k
+    body:
+      - load: {into: t, from: a, at: [0, 0], shape: [8, C], valid: [M, C]}
+      - let: u = fillpad(t, zero)
+      - store: {from: u, to: out, at: [0, 0]}
+golden:
+  sizes: [{M: 2}, {M: 7}]
+  inputs: {a: WORDS}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "low", "high"),
+    [
+        ("{min: -C, max: C - 1, distribution: integers}", -64, 63),
+        ("{min: M, max: 2 * M + 0.5}", 2, 14.5),
+        ('{values: [M, "-C // 2", 1e3]}', -32, 1000),
+    ],
+)
+def test_bounds_of_inputs_are_expressions(tmp_path: Path, words: str, low: float, high: float) -> None:
+    (tmp_path / "k.yaml").write_text(INPUTS.replace("WORDS", words))
+    (tested,) = run_goldens(gather([str(tmp_path / "k.yaml")]), TestOptions(jobs=1, schedules=2))
+    assert tested.subject is not None
+    assert [d.message for d in tested.findings if d.rule.code != "PH001"] == []
+    drawn = [GoldenRun(tested.subject, row, 0).inputs["a"] for row in sizes(tested.subject.program)]
+    assert low <= min(float(x.min()) for x in drawn) <= max(float(x.max()) for x in drawn) <= high
+    assert len({float(v) for x in drawn for v in x.flatten()}) > 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("{max: D - 1}", "`D` is no tensor, scalar or constant"),
+        ("{max: C / (M - M)}", "has no value: division by zero"),
+        ("{min: 10 ** 400 * 1.5}", "has no value"),
+        ("{max: inf}", "no finite number"),
+        ("{max: 1e999}", "no finite number"),
+        ('{max: "M < C"}', "no finite number"),
+        ("{min: 3, max: 2}", "`min` is 3 and `max` is 2"),
+        ("{min: 100}", "`min` is 100 and `max` is 4"),
+        ("{values: [D]}", "`D` is no tensor"),
+    ],
+)
+@pytest.mark.parametrize("command", ["test", "lower"])
+def test_wrong_bounds_of_inputs_are_findings(tmp_path: Path, words: str, message: str, command: str) -> None:
+    (tmp_path / "k.yaml").write_text(INPUTS.replace("WORDS", words))
+    gathered = gather([str(tmp_path / "k.yaml")])
+    if command == "test":
+        found = next(iter(run_goldens(gathered, TestOptions(jobs=1, schedules=2)))).findings
+    else:
+        found = tuple(check_passes(gathered.specs[0]).findings)
+    (only,) = [d for d in found if d.rule.code != "PH001"]
+    assert (only.rule.code, only.primary.span.line) == ("PS7032", 16)
+    assert only.message.startswith("the inputs cannot be drawn: ")
+    assert message in only.message
+    assert only.helps
 
 
 def test_default_sizes_keep_to_the_symbols() -> None:

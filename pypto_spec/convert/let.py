@@ -33,6 +33,7 @@ from pypto_spec.diagnostics.rules.shapes import (
     INTEGER_DIVISION,
     LEVEL_MIX,
     NO_TILE,
+    RUNTIME_EXTENT,
     RUNTIME_SIZE,
     SHAPE_MISMATCH,
 )
@@ -397,6 +398,17 @@ class Formula:
         except FormulaError as error:
             raise self.reading.formula_error(error, self.maker.node) from None
         size = sub(upper, lower)
+        if not isinstance(size, int) and size == extent:
+            raise fail(
+                RUNTIME_EXTENT,
+                item,
+                f"the slice takes the whole of an axis with the run-time extent `{index_text(size)}`; statements on "
+                "whole arrays need compile-time shapes",
+                label="run-time extent",
+                helps=(
+                    "cut tiles of a fixed shape out of it with `load` (and `valid` for the last one) in a `for` loop",
+                ),
+            )
         if not isinstance(size, int):
             raise fail(
                 RUNTIME_SIZE,

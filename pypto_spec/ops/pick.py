@@ -116,8 +116,8 @@ define(
 def _infer_gather(inference: Inference) -> ValueType:
     x, index = two_axes(inference, "x", "index")
     check_dtype(inference, x.dtype, "x")
+    name = inference.operands["index"].name
     if index.dtype != INT32:
-        name = inference.operands["index"].name
         raise inference.fail(
             rules.DTYPE_MISMATCH,
             f"`gather` takes int32 indices, found {index.dtype}",

@@ -11,7 +11,6 @@ as written: `cast(x * y, fp32)` of bf16 tiles is the unrounded product.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import cast
 
@@ -22,10 +21,8 @@ from pypto_spec.convert.let_fold import fold
 from pypto_spec.convert.let_ops import OpMaker
 from pypto_spec.convert.let_terms import Number, Scalar, Term, Tile, spread_kinds
 from pypto_spec.convert.let_where import Choices, unfinished
-from pypto_spec.convert.numbers import is_number
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.diagnostics.model import CompileError
-from pypto_spec.diagnostics.rules.calls import BAD_CALL
 from pypto_spec.diagnostics.rules.names import NOT_A_VALUE
 from pypto_spec.diagnostics.rules.shapes import (
     BAD_ARGUMENT,
@@ -60,7 +57,6 @@ from pypto_spec.spec.formula import (
 )
 from pypto_spec.spec.formula import Boolean as BooleanExpr
 from pypto_spec.spec.formula import Number as NumberExpr
-from pypto_spec.spec.models.document import Function
 from pypto_spec.spec.tree import MappingNode, ScalarNode
 
 
@@ -168,48 +164,6 @@ class Formula:
         if isinstance(operand.type, ScalarType):
             return Scalar(operand, expr)
         return Tile(operand, operand.type.dtype, expr)
-
-    def called(self, function: Function, call: Call) -> Term:
-        """A call of a function of the spec that returns one tile; its arguments stand in its order, or by name."""
-        maker = self.maker
-        place = maker.node.sub_span(call.start, call.start + len(call.func))
-        if len(function.model.returns) != 1:
-            raise maker.fail(
-                BAD_CALL,
-                call,
-                f"`{function.name}` returns {len(function.model.returns)} values; in a formula it must be one",
-                label="not one value",
-                helps=("use the statement `call`, which names all of them",),
-            )
-        wanted = list(function.model.args)
-        if len(call.args) > len(wanted):
-            raise maker.fail(
-                BAD_CALL, call, f"`{function.name}` takes {len(wanted)} arguments, found {len(call.args)}",
-                label="too many", helps=(f"it takes {', '.join(wanted) or 'none'}",),
-            )  # fmt: skip
-        written: dict[str, Expr] = dict(zip(wanted, call.args, strict=False)) | {k.name: k.value for k in call.keywords}
-        given = {name: (self._given(expr), maker.node.sub_span(expr.start, expr.end)) for name, expr in written.items()}
-        assert self.functions is not None
-        made, (result,) = self.functions.call(function, given, place, maker.loc)
-        if not isinstance(result, Value):
-            raise maker.fail(
-                NO_TILE, call, f"`{function.name}` returns a number here; use the statement `call`", label="no tile"
-            )
-        value = Value(self.reading.fresh.name(maker.target), result.type)
-        maker.made.append(replace(made, returned=(result,), results=(value,)))
-        return Tile(value, value.type.dtype, call)
-
-    def _given(self, expr: Expr) -> Value | Index | float:
-        """An argument of a function of the spec."""
-        if is_number(expr, self.reading.scope):
-            try:
-                return self.reading.exprs.index(expr)
-            except FormulaError as error:
-                raise self.reading.formula_error(error, self.maker.node) from None
-        term = self.term(expr)
-        if isinstance(term, Number | Scalar):
-            return term.value
-        return self.maker.exact(term)
 
     def _sign(self, expr: Unary) -> Term:
         term = self.term(expr.operand)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pypto_spec.convert.instructions import index_text
+from pypto_spec.convert.let_called import called
 from pypto_spec.convert.let_composites import COMPOSITES, composite
 from pypto_spec.convert.let_terms import Number, Scalar, Term, Tile
 from pypto_spec.diagnostics.rules.names import UNKNOWN_FUNCTION
@@ -73,7 +74,7 @@ class Calls:
         if not defns:
             own = self.formula.reading.functions.get(call.func)
             if own is not None:
-                return self.formula.called(own, call)
+                return called(self.formula, own, call)
             raise self._unknown(call)
         if call.func == "cast":
             return self._cast(call, defns[0])

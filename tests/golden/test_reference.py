@@ -145,7 +145,7 @@ def test_wrong_bounds_of_inputs_are_findings(tmp_path: Path, words: str, message
     if command == "test":
         found = next(iter(run_goldens(gathered, TestOptions(jobs=1, schedules=2)))).findings
     else:
-        found = tuple(check_passes(gathered.specs[0]).findings)
+        found = check_passes(gathered.specs[0]).findings
     (only,) = [d for d in found if d.rule.code != "PH001"]
     assert (only.rule.code, only.primary.span.line) == ("PS7032", 16)
     assert only.message.startswith("the inputs cannot be drawn: ")

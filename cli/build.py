@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--typecheck", is_flag=True, help="Compile each kernel against the headers of a CANN toolkit.")
 @click.option("--cann", type=click.Path(), metavar="DIR", help="Folder of the CANN toolkit for --typecheck.")
 @click.option("--timings", is_flag=True, help="Write report/timings.txt (differs from run to run).")
+@options.debug
 @options.output_format
 def command(
     specs: tuple[str, ...],
@@ -42,6 +43,7 @@ def command(
     typecheck: bool,
     cann: str | None,
     timings: bool,
+    debug: bool,
     format: str,
 ) -> None:
     """Write kernels, launcher, build projects, binding and manifest of specs.
@@ -54,7 +56,7 @@ def command(
 
     if stdout and out is not None:
         raise UsageError("--stdout writes nothing, so -o DIR makes no sense beside it")
-    chosen = BuildOptions(out, stdout, dump_passes, typecheck, cann, timings, options.constants(defines))
+    chosen = BuildOptions(out, stdout, dump_passes, typecheck, cann, timings, options.constants(defines), debug)
     if not watch:
         options.leave(_once(specs, input_format, variants, chosen, format))
         return

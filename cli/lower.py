@@ -40,6 +40,7 @@ def _passes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs for --check.")
 @click.option("--list", "listed", is_flag=True, help="List the passes in their order.")
 @options.input_format
+@options.debug
 @options.defines
 @click.option("--variant", "variant", metavar="KEY", help="Which variant of the spec.")
 @options.output_format
@@ -53,6 +54,7 @@ def command(
     input_format: str,
     defines: tuple[str, ...],
     variant: str | None,
+    debug: bool,
     format: str,
 ) -> None:
     """Show the program after a pass as spec text.
@@ -84,7 +86,7 @@ def command(
         return
     chosen = find_pass(after) if after is not None else pass_list()[-1][0]
     folder = _folder(out)
-    lowered = lower_spec(gathered.specs[0], chosen, folder=folder, defines=constants)
+    lowered = lower_spec(gathered.specs[0], chosen, folder=folder, defines=constants, debug=debug)
     if lowered.text is not None:
         if out is not None:
             _write(out, lowered.text)

@@ -51,6 +51,11 @@ def variants(command: F) -> F:
     )(command)
 
 
+def debug(command: F) -> F:
+    """What is shown from inside kernels."""
+    return click.option("--debug", is_flag=True, help="Keep `debug` statements: kernels print and dump.")(command)
+
+
 def output_format(command: F) -> F:
     """How findings are printed."""
     return click.option(

@@ -15,6 +15,7 @@ from pypto_spec.cli import options
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs.")
 @click.option("-j", "--jobs", type=click.IntRange(0), default=0, help="Specs to run side by side.  [default: cores]")
 @click.option("--emit-device", type=click.Path(), metavar="DIR", help="Write what runs the goldens on a device.")
+@options.debug
 @options.output_format
 def command(
     specs: tuple[str, ...],
@@ -25,6 +26,7 @@ def command(
     seed: int,
     jobs: int,
     emit_device: str | None,
+    debug: bool,
     format: str,
 ) -> None:
     """Run goldens: the rendered C++ runs on the host model and is compared with torch.
@@ -38,7 +40,7 @@ def command(
     options.runs_long()
     constants = options.constants(defines)
     gathered = options.read(specs, input_format, constants, variants)
-    chosen = TestOptions(schedules, seed, jobs, constants)
+    chosen = TestOptions(schedules, seed, jobs, constants, debug)
     bar = _Bar()
     good = bad = 0
     made = []
@@ -51,6 +53,8 @@ def command(
             continue
         name = tested.rendered.name if tested.rendered is not None else ""
         label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
+        for line in outcome.shown if outcome is not None else ():
+            click.echo(line)
         click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
     bar.clear()
     findings = [*gathered.findings, *merged((tested.spec, tested.findings) for tested in made)]

@@ -137,7 +137,7 @@ class _Converter(Rewriter):
 
 def _whole_tensors(op: Op) -> dict[str, Value]:
     """The operands of an op that are tensors to be brought on chip as a whole."""
-    if op.defn.effects == "reads_gm" or op.name == "slice":
+    if op.defn.effects in ("reads_gm", "shows") or op.name == "slice":
         return {}
     target = "to" if op.defn.effects == "writes_gm" else None
     return {f: v for f, v in op.operands.items() if f != target and isinstance(v.type, TensorType)}

@@ -206,16 +206,16 @@ class _Sweeper(Rewriter):
 
 def is_dead(op: Op, live: set[Value]) -> bool:
     """Whether an op has no effect and none of its results is used."""
-    return op.defn.effects != "writes_gm" and not any(r in live for r in op.results)
+    return op.defn.effects not in ("writes_gm", "shows") and not any(r in live for r in op.results)
 
 
 def live_values(body: Sequence[Stmt]) -> set[Value]:
-    """The values of a region that reach GM."""
+    """The values of a region that reach GM, or are shown."""
     sources: dict[Value, Iterator[Value] | Sequence[Value]] = {}
     work: list[Value] = []
     for node in statements(body):
         if isinstance(node, Op):
-            if node.defn.effects == "writes_gm":
+            if node.defn.effects in ("writes_gm", "shows"):
                 work.extend(node.operands.values())
             for result in node.results:
                 sources[result] = tuple(node.operands.values())

@@ -26,7 +26,7 @@ def level_of(items: Sequence[Statement], scope: Scope) -> Literal["tile", "array
             return "tile"
         if item.keyword == "let":
             reads = reads or _formula_reads(item, scope)
-        elif item.keyword in OPS:
+        elif item.keyword in OPS and OPS[item.keyword].effects != "shows":
             others = True
             reads = reads or _fields_read(item, scope)
     return "array" if reads or not others else "tile"

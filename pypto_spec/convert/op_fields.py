@@ -134,6 +134,7 @@ _READERS: dict[str, Callable[[FieldReader, Node, tuple[str, ...]], Attr]] = {
     "exprs": lambda r, node, _: tuple(map(r.reading.index, r.reading.items(node, node, "a list of expressions"))),
     "expr": lambda r, node, _: r.reading.index(node),
     "dtype": lambda r, node, _: r.dtype(node, node),
+    "text": lambda r, node, _: r.reading.text(node),
     "word": _read_word,
     "memory": _memory,
 }

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from pypto_spec.convert.context import PoisonedError, Reading
+from pypto_spec.convert.debug_text import read_format
 from pypto_spec.convert.instructions import INSTRUCTIONS_HELP, Decoder, InstructionTextError
 from pypto_spec.convert.op_fields import FieldReader
 from pypto_spec.convert.options import check_allowed
@@ -52,6 +53,7 @@ class OpReader:
 
     def read(self, defn: OpDef, fields: MappingNode, statement: MappingNode, loc: Loc) -> list[Stmt]:
         """The op of a statement, and the store where it binds an output tensor."""
+        reading = self.reading
         operands: dict[str, Value] = {}
         attrs: dict[str, Attr] = {}
         binds: list[Node] = []
@@ -76,6 +78,9 @@ class OpReader:
                 else:
                     attrs[name] = found
                     numbers.append(name)
+            elif kind == "format":
+                attrs[name], attrs["values"], shown = read_format(reading, node)
+                operands |= shown
             else:
                 attrs[name] = self.fields.read(kind, node, field.words)
         allow = self.allow(statement)

@@ -32,6 +32,7 @@ from pypto_spec.ir.nodes import (
 )
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import ArrayType, Memory, TileType, ValueType
+from pypto_spec.ops.debug import format_text
 
 
 class BodyPrinter:
@@ -99,7 +100,8 @@ class BodyPrinter:
             elif name in operands:
                 parts.append(f"{name}: {emit.word(operands[name].name)}")
             elif name in attrs:
-                parts.append(f"{name}: {attr_text(attrs[name])}")
+                shown = emit.word(format_text(op)) if kind == "format" else attr_text(attrs[name])
+                parts.append(f"{name}: {shown}")
         result = results[0] if results else None
         if result is not None and result.buffer is not None:
             parts.append(_place(result.buffer))

@@ -19,6 +19,7 @@ from pypto_spec.convert.golden import check_golden, read_golden
 from pypto_spec.convert.let_calls import is_known_function
 from pypto_spec.convert.options import check_options
 from pypto_spec.convert.scope import Fresh, Name, Scope
+from pypto_spec.convert.strides import read_strides
 from pypto_spec.diagnostics.model import CompileError, Sink
 from pypto_spec.diagnostics.rules.names import NEVER_WRITTEN, SHADOWED_NAME
 from pypto_spec.diagnostics.rules.syntax import OUT_OF_RANGE
@@ -206,12 +207,14 @@ class _Converter:
         reading.exprs.affine = False
         try:
             shape = tuple(self._extent(key, item) for item in reading.items(fields.get("shape"), fields, "shape"))
+            access, dtype = Access(spec.access), DTYPES[spec.dtype]
+            pitches = read_strides(reading, key.text, fields, dtype, shape, access)
         except (CompileError, PoisonedError):
             reading.scope.declare(Name(key.text, "value", key))  # nothing more is said about what uses it
             raise
         finally:
             reading.exprs.affine = reading.dump is None
-        value = Value(key.text, TensorType(DTYPES[spec.dtype], shape, Access(spec.access)))
+        value = Value(key.text, TensorType(dtype, shape, access, pitches))
         reading.scope.declare(Name(key.text, "tensor", key, value))
         return value
 

@@ -90,6 +90,8 @@ def _tensors(program: Program) -> Iterator[tuple[str, str]]:
         kind = tensor.type
         assert isinstance(kind, TensorType)
         fields = [("dtype", kind.dtype.name), ("shape", indices(kind.shape))]
+        if kind.pitches is not None:
+            fields.append(("strides", indices(kind.pitches)))
         if kind.access is not Access.IN:
             fields.append(("access", kind.access.value))
         yield tensor.name, emit.mapping(fields)

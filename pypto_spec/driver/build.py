@@ -35,6 +35,7 @@ class BuildOptions:
     cann: str | None = None
     timings: bool = False
     defines: Mapping[str, str] = field(default_factory=dict)
+    debug: bool = False
 
 
 @dataclass(slots=True)
@@ -58,7 +59,9 @@ def build_specs(gathered: Gathered, options: BuildOptions) -> Iterator[Built]:
     """Build specs one after the other. Raises UsageError before the first where two would go to the same folder."""
     several = gathered.folders or len(gathered.specs) > 1
     keep = options.dump_passes is not None
-    compiled = [compile_spec(spec, defines=options.defines, keep_stages=keep) for spec in gathered.specs]
+    compiled = [
+        compile_spec(spec, defines=options.defines, keep_stages=keep, debug=options.debug) for spec in gathered.specs
+    ]
     _distinct(compiled, options, several)
     for one in compiled:
         yield _build(one, options, several)

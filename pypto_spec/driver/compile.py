@@ -14,6 +14,7 @@ from pypto_spec.diagnostics.span import Source, Span
 from pypto_spec.ir.nodes import Program
 from pypto_spec.ops.instructions import effects
 from pypto_spec.passes.base import Context, Pass
+from pypto_spec.passes.debug_statements import without_debug
 from pypto_spec.passes.pipeline import run
 from pypto_spec.records import dataclass
 from pypto_spec.report.hints import report_hints
@@ -50,17 +51,18 @@ def compile_source(
     after: str | None = None,
     on_pass: OnPass | None = None,
     thorough: bool = False,
+    debug: bool = False,
 ) -> Compilation:
     """Compile one spec, up to pass `after` or to the end; never raises for what is wrong with the spec.
 
     `defines` are the command line's `-D NAME=VALUE`, `variant` is the key of one of the spec's variants. `on_pass` sees
-    the program as it was read (with None) and after each pass. A program compiled to its end has been through the
-    checker and the performance hints.
+    the program as it was read (with None) and after each pass. `debug` keeps the `debug` statements, which a dump has
+    kept already. A program compiled to its end has been through the checker and the performance hints.
     """
     result = Compilation(source)
     with collector_paused():
         try:
-            _compile(result, format, defines, variant, after, on_pass, thorough)
+            _compile(result, format, defines, variant, after, on_pass, thorough, debug)
         except CompileError as error:
             result.program = None
             result.failure = error.__cause__
@@ -84,6 +86,7 @@ def _compile(
     after: str | None,
     on_pass: OnPass | None,
     thorough: bool,
+    debug: bool,
 ) -> None:
     document = load_document(result.source, format, defines=defines, variant=variant)
     sink = Sink(
@@ -93,6 +96,8 @@ def _compile(
     )
     program = convert(document, sink)
     sink.stop_on_errors()
+    if not debug and program.dump is None:
+        program = without_debug(program)
     if on_pass is not None:
         on_pass(None, program)
     context = Context(TARGETS[program.target.platform], sink, timings=result.timings)

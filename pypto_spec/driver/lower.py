@@ -40,11 +40,16 @@ def find_pass(name: str) -> str | None:
 
 
 def lower_spec(
-    spec: Spec, after: str | None, *, folder: str | os.PathLike[str] = ".", defines: Mapping[str, str] | None = None
+    spec: Spec,
+    after: str | None,
+    *,
+    folder: str | os.PathLike[str] = ".",
+    defines: Mapping[str, str] | None = None,
+    debug: bool = False,
 ) -> Lowered:
     """The dump of a spec after a pass, None being the program as it was read. Raises UsageError for a later dump."""
     first = PASSES[0].name
-    done = compile_spec(spec, defines=defines, after=after or first, keep_stages=True)
+    done = compile_spec(spec, defines=defines, after=after or first, keep_stages=True, debug=debug)
     if not done.stages:
         return Lowered(None, done.findings)
     frontend = done.frontend

@@ -58,6 +58,7 @@ def compile_spec(
     after: str | None = None,
     keep_stages: bool = False,
     advise: bool = True,
+    debug: bool = False,
 ) -> Compiled:
     """Compile a spec; an overflow gets advice, a failure of the compiler a report folder that its finding names."""
     stages: list[tuple[str | None, Program]] = []
@@ -67,7 +68,13 @@ def compile_spec(
 
     on_pass = keep if keep_stages else None
     result = compile_source(
-        spec.source, format=spec.format, defines=defines, variant=spec.variant, after=after, on_pass=on_pass
+        spec.source,
+        format=spec.format,
+        defines=defines,
+        variant=spec.variant,
+        after=after,
+        on_pass=on_pass,
+        debug=debug,
     )
     made = Compiled(spec, result, stages)
     codes = {d.rule.code for d in result.diagnostics if d.level is Severity.ERROR}

@@ -38,6 +38,7 @@ class TestOptions:
     seed: int = 0
     jobs: int = 0
     defines: Mapping[str, str] = field(default_factory=dict)
+    debug: bool = False
 
 
 @dataclass(slots=True)
@@ -58,11 +59,11 @@ class Tested:
         return self.outcome is not None and self.outcome.ok and not has_errors(self.findings)
 
 
-def prepare(specs: Sequence[Spec], defines: Mapping[str, str], jobs: int = 0) -> list[Tested]:
+def prepare(specs: Sequence[Spec], defines: Mapping[str, str], jobs: int = 0, debug: bool = False) -> list[Tested]:
     """Compile specs down to kernels loaded for the host model. Raises UsageError where torch or g++ is missing."""
     made: list[Tested] = []
     for spec in specs:
-        done = compile_spec(spec, defines=defines, keep_stages=True)
+        done = compile_spec(spec, defines=defines, keep_stages=True, debug=debug)
         tested = Tested(spec, done, findings=list(done.findings))
         made.append(tested)
         if done.program is None:
@@ -134,7 +135,7 @@ def _load(tested: Tested) -> None:
 
 def run_goldens(gathered: Gathered, options: TestOptions, progress: Progress | None = None) -> Iterator[Tested]:
     """The result of every spec, in the order of the specs."""
-    made = prepare(gathered.specs, options.defines, options.jobs)
+    made = prepare(gathered.specs, options.defines, options.jobs, options.debug)
     subjects = [t.subject for t in made if t.subject is not None]
 
     def work(place: int) -> tuple[Outcome, float]:

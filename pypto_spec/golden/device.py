@@ -10,6 +10,7 @@ from typing import Any
 from pypto_spec.golden.compare import DIGITS, LOWEST, allowed_for
 from pypto_spec.golden.need_torch import torch
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
+from pypto_spec.golden.storage import store, strides_of
 from pypto_spec.ir.nodes import Value
 from pypto_spec.ir.types import Access, TensorType
 from pypto_spec.render.comments import safe
@@ -48,10 +49,16 @@ def device_files(subject: Subject, *, seed: int = 0) -> dict[str, str | bytes]:
 def _data(run: GoldenRun) -> Iterator[tuple[str, bytes]]:
     for tensor in run.subject.program.tensors:
         access = _access(tensor)
-        if access is not Access.OUT:
-            yield f"{tensor.name}.in.bin", raw(run.inputs[tensor.name])
+        strides = strides_of(tensor, run.values)
+        if _given(run, tensor):
+            yield f"{tensor.name}.in.bin", raw(store(run.inputs[tensor.name], strides).flat)
         if access is not Access.IN:
-            yield f"{tensor.name}.expected.bin", raw(_reference(run, tensor))
+            yield f"{tensor.name}.expected.bin", raw(store(_reference(run, tensor), strides).flat)
+
+
+def _given(run: GoldenRun, tensor: Value) -> bool:
+    """Whether a case brings the contents of a tensor: inputs, and outputs with something between their rows."""
+    return _access(tensor) is not Access.OUT or strides_of(tensor, run.values) is not None
 
 
 def _reference(run: GoldenRun, tensor: Value) -> Any:
@@ -93,12 +100,12 @@ def _case(run: GoldenRun, name: str, number: int) -> dict[str, object]:
     tensors: list[str] = []
     for tensor in run.subject.program.tensors:
         dtype = tensor.type.dtype
-        count = run.inputs[tensor.name].numel()
+        count = store(run.inputs[tensor.name], strides_of(tensor, run.values)).flat.numel()
         rtol, atol = _tolerance(run, tensor)
         access = _access(tensor)
         fields = [
             f'"{tensor.name}"', f"Type::{_TYPES.get(dtype.name, 'kInt')}", str(dtype.bytes),
-            _flag(dtype.kind != "uint"), str(count), _flag(access is not Access.OUT), _flag(access is not Access.IN),
+            _flag(dtype.kind != "uint"), str(count), _flag(_given(run, tensor)), _flag(access is not Access.IN),
             repr(rtol), repr(atol),
         ]  # fmt: skip
         tensors.append(f"{{{', '.join(fields)}}}")
@@ -133,7 +140,10 @@ def _entry(run: GoldenRun, name: str) -> dict[str, object]:
             "name": tensor.name, "dtype": tensor.type.dtype.name, "shape": list(run.shape(tensor)),
             "access": access.value,
         }  # fmt: skip
-        if access is not Access.OUT:
+        strides = strides_of(tensor, run.values)
+        if strides is not None:
+            entry["strides"] = list(strides)
+        if _given(run, tensor):
             entry["input"] = f"data/{name}/{tensor.name}.in.bin"
         if access is not Access.IN:
             entry |= {"expected": f"data/{name}/{tensor.name}.expected.bin", "rtol": rtol, "atol": atol}

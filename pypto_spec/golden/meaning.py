@@ -13,8 +13,9 @@ from itertools import count
 from typing import Any
 
 from pypto_spec.golden.need_torch import torch
+from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.condition import holds
-from pypto_spec.ir.expr import Expr, Index, Sym, evaluate
+from pypto_spec.ir.expr import Expr, Index, Sym, evaluate, symbols
 from pypto_spec.ir.nodes import (
     Branch,
     BufferRef,
@@ -32,6 +33,7 @@ from pypto_spec.ir.nodes import (
     Stmt,
     Value,
 )
+from pypto_spec.ir.rewrite import statements
 from pypto_spec.ir.types import Layout, ScalarType, TensorType, TileType
 from pypto_spec.ops.build import torch_dtype
 from pypto_spec.ops.pad import identity, pad_value
@@ -60,6 +62,12 @@ class Machine:
     memories: dict[str, Any] = field(default_factory=dict)
     jump: Jump | None = None
     """The `break` or `continue` on whose way to its loop the run is."""
+
+    def __post_init__(self) -> None:
+        """Integer scalars stand in index expressions as symbols of their own name."""
+        given = {v.name: value for v, value in self.scalars.items()}
+        for symbol in _scalar_symbols(self.program.body):
+            self.indices.setdefault(symbol, int(given[symbol.name]))
 
     def run(self) -> None:
         """Run every region in program order, blocks one after the other."""
@@ -282,6 +290,26 @@ class Machine:
 
     def _holds(self, condition: Condition) -> bool:
         return holds(condition, self.indices)
+
+
+def _scalar_symbols(body: Iterable[Control]) -> set[Sym]:
+    """The integer scalars that indices and conditions of a program hold."""
+    found: set[Sym] = set()
+    for node in body:
+        indices: list[Index] = []
+        if isinstance(node, Region):
+            indices = [i for stmt in statements(node.body) for i in indices_of(stmt)]
+        elif isinstance(node, Branch):
+            indices = list(compared(node.condition))
+            found |= _scalar_symbols((*node.then, *node.other))
+        else:
+            indices = [node.start, node.step]
+            last = node.stop if isinstance(node, Loop) else node.count
+            indices += [] if isinstance(last, str) else [last]
+            found |= _scalar_symbols(node.body)
+        for index in indices:
+            found |= symbols(index)
+    return {s for s in found if s.kind == "scalar"}
 
 
 def _overlap(one: tuple[int, int, int] | None, other: tuple[int, int, int] | None) -> bool:

@@ -19,6 +19,7 @@ from pypto_spec.golden.launches import Run, launches
 from pypto_spec.golden.meaning import Machine
 from pypto_spec.golden.need_torch import torch
 from pypto_spec.golden.python import reference
+from pypto_spec.golden.storage import Storage, store, strides_of
 from pypto_spec.host.run import Arg, Finding, GmArg, HostLibrary, ScalarArg
 from pypto_spec.ir.expr import Sym
 from pypto_spec.ir.expr import evaluate as number
@@ -56,6 +57,8 @@ class Outcome:
     runs: int = 0
     differences: list[Difference] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    """What the kernels of the first run printed and dumped, in the order of launches and blocks."""
     error: str | None = None
     way_out: str | None = None
     """How an error can be put right, where that is known."""
@@ -130,8 +133,11 @@ class GoldenRun:
                 1_000_003 * base + 101 * seed + place,
                 sizes,
             )
+            if isinstance(tensor.type, TensorType):
+                made = store(made, strides_of(tensor, self.values)).view.clone()  # what overlaps is one value
             (self.inputs if isinstance(tensor.type, TensorType) else self.scalars)[tensor.name] = made
         self.expected, self.label = self._reference()
+        self.shown: list[str] = []
 
     def shape(self, tensor: Value) -> tuple[int, ...]:
         """Extents of a tensor argument at this size; () for a scalar."""
@@ -224,28 +230,44 @@ class GoldenRun:
         `drop` names kernel lines whose calls do nothing, for mutation.
         """
         module = torch()
-        buffers: dict[str, Any] = {}
+        buffers: dict[str, Storage] = {}
         for tensor in self.subject.program.tensors:
             made = self.inputs[tensor.name].clone().contiguous()
             if _access(tensor) is Access.OUT:
                 made.view(-1).view(module.uint8).fill_(0xFF)
-            buffers[tensor.name] = made
+            buffers[tensor.name] = store(made, strides_of(tensor, self.values))
         faults: list[Fault] = []
+        self.shown = []
         for launch in launches(self.subject.rendered.launches, self.values, auto_blocks):
             args = list(self._arguments(launch, buffers))
             lines = (drop or {}).get(launch.kernel.name, ())
-            report = self.subject.library.run(
-                launch.kernel.name, args, blocks=max(1, launch.blocks), seed=schedule, drop=list(lines)
-            )
+            blocks = max(1, launch.blocks)
+            report = self.subject.library.run(launch.kernel.name, args, blocks=blocks, seed=schedule, drop=list(lines))
+            self.shown += [f"[{launch.kernel.name} block {s.block}/{blocks}] {s.text}" for s in report.shown]
             faults += [
                 Fault(launch.kernel.name, f, schedule, _sources(launch.kernel, f.lines)) for f in report.findings
             ]
-        return {t.name: buffers[t.name] for t in self.outputs}, faults
+            faults += self._touched(launch.kernel, buffers, schedule, {(f.kernel, f.finding.message) for f in faults})
+        return {t.name: buffers[t.name].view.clone() for t in self.outputs}, faults
 
-    def _arguments(self, launch: Run, buffers: Mapping[str, Any]) -> Iterator[Arg]:
+    def _touched(
+        self, kernel: RenderedKernel, buffers: Mapping[str, Storage], schedule: int, told: set[tuple[str, str]]
+    ) -> list[Fault]:
+        """What a launch wrote between the rows of tensors, where nothing of theirs stands."""
+        found: list[Fault] = []
+        for argument in kernel.arguments:
+            places = buffers[argument.name].touched() if argument.kind == "tensor" else []
+            if places:
+                where = ", ".join(map(str, places))
+                said = f"`{argument.name}` is written between its rows: elements {where} of its memory"
+                if (kernel.name, said) not in told:
+                    found.append(Fault(kernel.name, Finding("outside-view", said, (), 0), schedule, ()))
+        return found
+
+    def _arguments(self, launch: Run, buffers: Mapping[str, Storage]) -> Iterator[Arg]:
         for argument in launch.kernel.arguments:
             if argument.kind == "tensor":
-                data = buffers[argument.name]
+                data = buffers[argument.name].flat
                 size = data.numel() * data.element_size()
                 yield GmArg(data.data_ptr(), argument.dtype, size, readonly=argument.access is Access.IN)
             elif argument.kind == "scalar":
@@ -279,6 +301,8 @@ def golden_test(subject: Subject, *, schedules: int = 5, seed: int = 0) -> Outco
                 if schedule == 2:
                     run = GoldenRun(subject, values, seed + 1)
                 outputs, faults = run.run(schedule, AUTO_BLOCKS[schedule % len(AUTO_BLOCKS)])
+                if not outcome.runs:
+                    outcome.shown = run.shown
                 outcome.runs += 1
                 outcome.faults += faults
                 outcome.differences += run.compare(outputs)

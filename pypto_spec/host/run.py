@@ -87,13 +87,26 @@ class Record:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A line that block ``block`` printed or dumped, at line ``line`` of the kernel's file."""
+
+    block: int
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
 class RunReport:
-    """What one run found; ``instructions`` counts data instructions, ``syncs`` flags and barriers."""
+    """What one run found: ``instructions`` counts data instructions, ``syncs`` flags and barriers.
+
+    ``shown`` is what was printed and dumped, block by block, in the order of each block's program.
+    """
 
     findings: tuple[Finding, ...]
     instructions: int
     syncs: int = 0
     records: tuple[Record, ...] = field(default=(), repr=False)
+    shown: tuple[Shown, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -302,4 +315,5 @@ class HostLibrary:
             summary["instructions"],
             summary["syncs"],
             tuple(Record(*record) for record in summary["records"]),
+            tuple(Shown(*line) for line in summary["shown"]),
         )

@@ -31,6 +31,8 @@ FieldKind = Literal[
     "number",  # a literal, a constant or a run-time scalar's name
     "dtype",
     "word",  # one of `words`
+    "text",  # plain text
+    "format",  # text with `{expression}`; what stands in the braces becomes the attribute `values` and operands
     "memory",
 ]
 
@@ -107,6 +109,14 @@ class Recipe(Protocol):
     """What a recipe sees once addresses are known."""
 
     @property
+    def line(self) -> int:
+        """The line of the statement in the user's file."""
+
+    @property
+    def operands(self) -> Mapping[str, Value]:
+        """All operands by field; some statements have more than their definition's fields."""
+
+    @property
     def precision(self) -> Literal["exact", "fast"]: ...
 
     def tile(self, name: str) -> TileType:
@@ -150,6 +160,7 @@ class OpDef:
       InsertSync adds those that the byte ranges ask for.
     * `alignment(recipe)` gives bytes on whose multiples a field's tile must start (`scratch`: every scratch area), for
       fields whose memory's own grid is not enough; AllocateMemoryAddr sees to it.
+    * `effects`: `shows` is a statement that only people see: it is kept though nothing uses it.
     * `infix` is the operator and `function` the function name under which `let` offers it.
     """
 
@@ -169,7 +180,7 @@ class OpDef:
     no_alias: frozenset[str] = frozenset()
     reuses: str | None = None
     alignment: Callable[[Recipe], Mapping[str, int]] = no_alignment
-    effects: Literal["pure", "reads_gm", "writes_gm"] = "pure"
+    effects: Literal["pure", "reads_gm", "writes_gm", "shows"] = "pure"
     infix: str | None = None
     function: str | None = None
     example: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pypto_spec.ir.nodes import Op, Value
@@ -16,6 +17,16 @@ class OpRecipe:
     def __init__(self, op: Op, precision: Literal["exact", "fast"]) -> None:
         self.op = op
         self.precision: Literal["exact", "fast"] = precision
+
+    @property
+    def line(self) -> int:
+        """The line of the statement in the user's file."""
+        return self.op.loc.span.line
+
+    @property
+    def operands(self) -> Mapping[str, Value]:
+        """All operands by field."""
+        return self.op.operands
 
     def value(self, name: str) -> Value:
         """The operand or result in that field; KeyError where it was left out."""

@@ -125,21 +125,35 @@ class ArrayType:
 
 @dataclass(frozen=True, slots=True)
 class TensorType:
-    """A tensor argument in GM, row-major and dense. A dimension may be a run-time symbol."""
+    """A tensor argument in GM. A dimension may be a run-time symbol.
+
+    Row-major and dense, or with `pitches`: elements between neighbours of each dimension.
+    """
 
     dtype: DType
     shape: tuple[Index, ...]
     access: Access
+    pitches: tuple[Index, ...] | None = None
+
+    @property
+    def elements(self) -> Index:
+        """Elements from the first to the end of the last."""
+        from pypto_spec.ir.expr import mul
+        from pypto_spec.ir.strides import span
+
+        if self.pitches is not None:
+            return span(self.shape, self.pitches)
+        count: Index = 1
+        for extent in self.shape:
+            count = mul(count, extent)
+        return count
 
     @property
     def strides(self) -> tuple[Index, ...]:
         """Elements between neighbours of each dimension."""
-        from pypto_spec.ir.expr import mul
+        from pypto_spec.ir.strides import dense
 
-        result: list[Index] = [1]
-        for extent in reversed(self.shape[1:]):
-            result.append(mul(result[-1], extent))
-        return tuple(reversed(result))
+        return dense(self.shape) if self.pitches is None else self.pitches
 
     def __str__(self) -> str:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"

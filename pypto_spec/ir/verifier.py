@@ -52,6 +52,8 @@ def verify(program: Program, properties: Iterable[str], known: Mapping[str, OpDe
                     if known.get(op.name) is not op.defn:
                         return Broken(f"`{op.name}` is no operator", op.loc)
                     fields = names[op.name] = {f.name for f in op.defn.fields}
+                if op.attrs.get("values") is not None:  # what a printed text holds
+                    fields = fields | {"values", *(f for f in op.operands if f.startswith("print:"))}
                 if not (op.operands.keys() <= fields and op.attrs.keys() <= fields):
                     wrong = min((op.operands.keys() | op.attrs.keys()) - fields)
                     return Broken(f"`{op.name}` has no field `{wrong}`", op.loc)

@@ -88,7 +88,7 @@ def _check_copies(
     out: bool,
 ) -> None:
     name = inference.operands[field].name
-    if tile.order is Layout.DN and tensor.shape[-1] != 1:
+    if tile.order is Layout.DN and (tensor.shape[-1] != 1 or _spread(tensor, shape)):
         raise inference.fail(
             rules.COLUMN_WINDOW,
             f"{shape_text(shape)} is one column of `{name}` {shape_text(tensor.shape)}: its elements lie apart in GM, "
@@ -106,6 +106,12 @@ def _check_copies(
             "shape" if inference.attrs.get("shape") is not None else field,
             helps=("copy it in a loop over the outer axes, with extent 1 there",),
         ) from None
+
+
+def _spread(tensor: TensorType, shape: tuple[int, ...]) -> bool:
+    """Whether the elements of a column window lie apart in GM."""
+    rows = next((axis for axis in reversed(range(len(shape) - 1)) if shape[axis] != 1), None)
+    return rows is not None and tensor.pitches is not None and tensor.pitches[rows] != 1
 
 
 def _column_help(

@@ -274,6 +274,24 @@ def _data_copy_pad(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     )
 
 
+def _dump_tensor(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+    """`DumpTensor(tensor, desc, count)`, of a tile or a tensor in GM.
+
+    It copies behind a barrier of all pipes of its own; what the scalar stream waits for before it is what it shows.
+    """
+    source, desc, count = instr.args
+    source = ref_of(instr, source)
+    number, elements = numbers_of(instr, [desc, count])
+    size = dtype_of(source).bytes
+    return Decoded(
+        "s",
+        (run(source, size, elements, False),),
+        (("desc", number, 0, MAX_U32), ("count", elements, 1, MAX_U32)),
+        unaligned=frozenset({source.name}),
+        multiples=(("bytes shown", elements * size, BLOCK_BYTES),),
+    )
+
+
 def _state(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     return Decoded("s", ())
 
@@ -304,6 +322,8 @@ CALLS: dict[str, Call] = {
         *(Call(name, _compare, None, "vec_cmpsel") for name in ("Compare", "CompareScalar")),
         Call("Select", _select, None, "vec_cmpsel"),
         *(Call(name, decoder, None, "data_copy") for name, decoder in COPIES),
+        Call("DumpTensor", _dump_tensor, None, "dump_tensor"),
+        Call("printf", _state, None, "dump_tensor"),
         *(Call(name, _state, None, "set_atomic") for name in ("SetAtomicAdd", "SetAtomicNone")),
     )
 }

@@ -89,6 +89,7 @@ SHAPES: Mapping[str, str] = {
 OWN_SHAPES: Mapping[str, str] = {
     "load": "the window has one extent per axis of the tensor; the tile has its extents. `valid` is within `shape`",
     "store": "the tile's extents stand behind axes of extent 1 of the tensor, or are those of `shape` folded",
+    "debug": "a tile of any shape, or a window of a tensor whose rows are multiples of 32 B",
     "move": "the result has the shape of the operand, and dense rows",
     "create_tile": "`shape`",
     "full": "`shape`",
@@ -122,9 +123,14 @@ OWN_SHAPES: Mapping[str, str] = {
 }
 """Shape rules of single operators in words."""
 
-PIPES = {"v": "V (vector)", "mte2": "MTE2 (GM to chip)", "mte3": "MTE3 (chip to GM)"}
+PIPES = {"v": "V (vector)", "mte2": "MTE2 (GM to chip)", "mte3": "MTE3 (chip to GM)", "s": "S (scalar)"}
 
-EFFECTS = {"pure": "", "reads_gm": "reads global memory", "writes_gm": "writes global memory"}
+EFFECTS = {
+    "pure": "",
+    "reads_gm": "reads global memory",
+    "writes_gm": "writes global memory",
+    "shows": "shows something, and is there with `--debug` only",
+}
 
 
 def page() -> str:
@@ -236,6 +242,8 @@ _KINDS: Mapping[str, str] = {
     "dtype": "a dtype",
     "memory": "a memory",
     "word": "a word",
+    "text": "a text",
+    "format": "a text with `{expression}`",
 }
 
 

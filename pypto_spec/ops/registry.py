@@ -15,6 +15,7 @@ from pypto_spec.ir.opdef import OpDef
 
 FAMILIES = (
     "data",
+    "debug",
     "create",
     "view",
     "rearrange",

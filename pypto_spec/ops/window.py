@@ -10,9 +10,14 @@ from pypto_spec.ir.dtype import BLOCK_BYTES
 from pypto_spec.ir.expr import Extremum, Index, Sym, add, bounds, ceil_div, floordiv, maximum, minimum, mod, mul, sub
 from pypto_spec.ir.instr import Instr, Ref, Struct
 from pypto_spec.ir.opdef import Inference
+from pypto_spec.ir.strides import are_distinct
 from pypto_spec.ir.types import Layout, TensorType, TileType
 from pypto_spec.ops.build import shape_text
+from pypto_spec.ops.decoding import MAX_U32
 from pypto_spec.ops.instructions import MAX_COPY_BYTES, MAX_COPY_COUNT
+
+MAX_ROWS = 256
+"""Copies that one statement may become where its rows cannot be stepped over by one."""
 
 
 class UnsupportedWindowError(ValueError):
@@ -22,7 +27,7 @@ class UnsupportedWindowError(ValueError):
 class Run(NamedTuple):
     """Rows at one distance: `rows` of them (at most `most`) of `length` elements, `pitch` apart in GM.
 
-    `start` is the first element in the tensor, `row` the first row in the tile.
+    `start` is the first element in the tensor, `row` the first row in the tile. Rows that are not `apart` may overlap.
     """
 
     start: Index
@@ -31,6 +36,7 @@ class Run(NamedTuple):
     most: int
     length: Index
     pitch: Index
+    apart: bool = True
 
 
 def runs(tensor: TensorType, at: Sequence[Index], shape: Sequence[int], valid: Sequence[Index]) -> tuple[Run, ...]:
@@ -60,8 +66,10 @@ def runs(tensor: TensorType, at: Sequence[Index], shape: Sequence[int], valid: S
     starts = [start]
     for part_count, stride in reversed(outer):
         starts = [add(first, mul(stride, n)) for first in starts for n in range(part_count)]
+    apart = tensor.pitches is None or are_distinct(tensor.shape, tensor.pitches)
     return tuple(
-        Run(first, n * most, count, most, valid[-1], 0 if pitch is None else pitch) for n, first in enumerate(starts)
+        Run(first, n * most, count, most, valid[-1], 0 if pitch is None else pitch, apart)
+        for n, first in enumerate(starts)
     )
 
 
@@ -87,6 +95,9 @@ def _rows(tile: TileType, run: Run, out: bool) -> Iterator[Instr]:
     length_bytes = mul(run.length, size)
     chip_gap = sub(tile.row_pitch // tile.dtype.block, ceil_div(length_bytes, BLOCK_BYTES))
     gm_gap = sub(mul(run.pitch, size), length_bytes)
+    if run.most > 1 and not _one_copy(run, gm_gap):
+        yield from _row_by_row(tile, run, offset, size, out)
+        return
     for first in range(0, run.most, MAX_COPY_COUNT):
         rows = min(MAX_COPY_COUNT, run.most - first)
         count = minimum(rows, sub(run.rows, first)) if first == 0 else minimum(rows, maximum(0, sub(run.rows, first)))
@@ -95,6 +106,29 @@ def _rows(tile: TileType, run: Run, out: bool) -> Iterator[Instr]:
         gaps: tuple[Index, Index] = (chip_gap, gm_gap) if rows > 1 else (0, 0)
         start = add(run.start, mul(run.pitch, first))
         yield _copy(tile, start, offset + first * tile.row_pitch, count, run.length, *gaps, out)
+
+
+def _one_copy(run: Run, gap: Index) -> bool:
+    """Whether one copy takes all rows: the gap in GM between two is an unsigned number of 32 bits."""
+    widest = bounds(gap)[1]
+    return run.apart and (widest is None or widest <= MAX_U32)
+
+
+def _row_by_row(tile: TileType, run: Run, offset: int, size: int, out: bool) -> Iterator[Instr]:
+    """A copy a row, where one copy cannot step from row to row."""
+    pitch = f"rows of {_spell(run.length)} elements start every {_spell(run.pitch)} elements"
+    why = f"{pitch}, and the gap between two must be 0 B to {MAX_U32} B"
+    if not isinstance(run.rows, int):
+        raise UnsupportedWindowError(f"{why}, or their number must be known")
+    if run.rows > MAX_ROWS:
+        raise UnsupportedWindowError(f"{why}; otherwise each row is a copy of its own, {MAX_ROWS} at most")
+    for row in range(run.rows):
+        start = add(run.start, mul(run.pitch, row))
+        yield _copy(tile, start, offset + row * tile.row_pitch, 1, run.length, 0, 0, out)
+
+
+def _spell(index: Index) -> str:
+    return shape_text([index])[1:-1]
 
 
 def _copy(

@@ -22,6 +22,7 @@ from pypto_spec.render.scope import Scope, Tensor, operand_tensor, scalar_text
 from pypto_spec.render.wrap import COLUMNS, INDENT, wrap
 
 _COPIES = frozenset({"DataCopy", "DataCopyPad"})
+_SHOWN = frozenset({"printf", "DumpTensor"})
 _TYPED = frozenset({"DataCopyPadExtParams", "MrgSortSrcList"})
 """Parameter structs that are templates on the element type."""
 _STATE = ("SetAtomic", "SetMask", "SetVectorMask", "ResetMask", "SetDeqScale")
@@ -197,6 +198,8 @@ class _Calls:
         if instr.call in _COPIES:
             names = [a.name for a in instr.args if isinstance(a, Ref)]
             return "copy" if instr.call == "DataCopyPad" or "to" in names or "from" in names else "vector"
+        if instr.call in _SHOWN:
+            return "debug"
         return "state" if instr.call.startswith(_STATE) else "vector"
 
     def call(self, instr: Instr) -> str:

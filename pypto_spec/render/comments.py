@@ -10,6 +10,7 @@ from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Expr, Index, to_text
 from pypto_spec.ir.nodes import Attr, Condition, For, If, Op, Stmt, Value
 from pypto_spec.ir.types import Memory
+from pypto_spec.ops.debug import format_text
 from pypto_spec.render.names import base
 
 LONGEST = 100
@@ -68,6 +69,8 @@ def _op(op: Op, name: Namer) -> str:
         value = op.operands.get(key)
         if value is not None:
             args.append(f"to={name(value)}" if key == "to" else name(value))
+        elif key in op.attrs and field.kind == "format":
+            args.append(f'{key}="{format_text(op)}"')
         elif key in op.attrs:
             args.append(f"{key}={_attr(op.attrs[key])}")
     call = f"{op.name}({', '.join(args)})"

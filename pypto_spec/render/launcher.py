@@ -186,6 +186,17 @@ class _Binding:
                     symbol = extent.terms[0][0]
                     if isinstance(symbol, Sym):
                         self.sizes.setdefault(symbol, f"{argument.cpp}.size({axis})")
+        for argument in self.inputs:
+            for axis, stride in enumerate(argument.strides or ()):
+                if (
+                    isinstance(stride, Expr)
+                    and stride.const == 0
+                    and len(stride.terms) == 1
+                    and stride.terms[0][1] == 1
+                ):
+                    symbol = stride.terms[0][0]
+                    if isinstance(symbol, Sym):
+                        self.sizes.setdefault(symbol, f"{argument.cpp}.stride({axis})")
         self.dims = [a for a in program.arguments if a.kind == "dim"]
         self.given = [a for a in self.dims if a.symbol not in self.sizes]
 
@@ -193,7 +204,16 @@ class _Binding:
         return next(a.cpp for a in self.program.arguments if a.name == symbol.name)
 
     def _shape(self, argument: Argument) -> str:
-        return f"{{{', '.join(self.cpp.index(e) for e in argument.shape)}}}"
+        return self._list(argument.shape)
+
+    def _list(self, items: tuple[Index, ...]) -> str:
+        return f"{{{', '.join(map(self.cpp.index, items))}}}"
+
+    def _empty(self, argument: Argument) -> str:
+        """The start of the call that allocates an output."""
+        if argument.strides is None:
+            return f"at::empty({self._shape(argument)}"
+        return f"at::empty_strided({self._shape(argument)}, {self._list(argument.strides)}"
 
     def view(self) -> dict[str, object]:
         taken: list[tuple[str, str, str, str]] = []
@@ -215,9 +235,14 @@ class _Binding:
             wrap(f'Check({a.cpp}, at::{TORCH_DTYPES[a.dtype]}, {self._shape(a)}, "{a.cpp}");', INDENT)
             for a in self.inputs
         ]
+        strided = any(a.strides is not None for a in self.inputs)
+        for a in self.inputs if strided else ():
+            kind = "Contiguous" if a.strides is None else "Strided"
+            given = [a.cpp, *([] if a.strides is None else [self._list(a.strides)]), f'"{a.cpp}"']
+            checks.append(wrap(f"{kind}({', '.join(given)});", INDENT))
         made = [
             wrap(
-                f"at::Tensor {a.cpp} = at::empty({self._shape(a)}, {options}.dtype(at::{TORCH_DTYPES[a.dtype]}));",
+                f"at::Tensor {a.cpp} = {self._empty(a)}, {options}.dtype(at::{TORCH_DTYPES[a.dtype]}));",
                 INDENT,
             )
             for a in self.outputs
@@ -239,6 +264,8 @@ class _Binding:
             "call": wrap(f"const int32_t error = {self.program.symbol}_launch({passed});", INDENT),
             "result": self._result(),
             "has_inputs": bool(self.inputs),
+            "has_dense": any(a.strides is None for a in self.inputs),
+            "has_strided": strided,
             "schema": f"run({schema}) -> {returned}",
             "python_parameters": ", ".join(f"{_python(n)}: {p}" for _, _, n, p in taken),
             "python_arguments": ", ".join(_python(n) for _, _, n, _ in taken),

@@ -24,6 +24,8 @@ def _argument(argument: Argument) -> dict[str, Any]:
     if argument.kind == "tensor":
         assert argument.access is not None
         made["shape"] = [_index(e) for e in argument.shape]
+        if argument.strides is not None:
+            made["strides"] = [_index(s) for s in argument.strides]
         made["access"] = argument.access.value
     made["cpp"] = argument.cpp
     made["ctype"] = argument.ctype
@@ -70,6 +72,7 @@ def manifest(program: RenderedProgram) -> str:
         "launches": [_step(s) for s in program.launches],
         "launch_function": f"{program.symbol}_launch",
         "workspace_bytes": program.workspace,
+        "debug": program.debug,
     }
     return _FLAT.sub(_join, json.dumps(made, indent=2, ensure_ascii=False)) + "\n"
 

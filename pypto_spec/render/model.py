@@ -11,8 +11,10 @@ from pypto_spec.ir.nodes import Condition, Pair
 from pypto_spec.ir.types import Access
 from pypto_spec.records import dataclass
 
-LineKind = Literal["form", "declare", "comment", "control", "set", "wait", "barrier", "copy", "vector", "state"]
-"""`form` is what every kernel has; `state` sets modes of the scalar stream (masks, atomics)."""
+LineKind = Literal[
+    "form", "declare", "comment", "control", "set", "wait", "barrier", "copy", "vector", "state", "debug"
+]
+"""`form` is what every kernel has; `state` changes modes of the scalar stream (atomics); `debug` shows something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Argument:
     shape: tuple[Index, ...] = ()
     access: Access | None = None
     symbol: Sym | None = None
+    strides: tuple[Index, ...] | None = None
+    """Elements between neighbours of each dimension, where the tensor is not dense."""
 
 
 Blocks = Index | Literal["auto"]
@@ -128,3 +132,5 @@ class RenderedProgram:
     kernels: tuple[RenderedKernel, ...]
     launches: tuple[HostStep, ...]
     workspace: int = 0
+    debug: bool = False
+    """Whether a kernel shows something (`debug`)."""

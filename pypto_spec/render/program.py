@@ -8,6 +8,7 @@ from pypto_spec import __version__
 from pypto_spec.ir.dtype import INT64
 from pypto_spec.ir.expr import Sym
 from pypto_spec.ir.nodes import Branch, Control, Grid, Loop, Program, Region
+from pypto_spec.ir.rewrite import ops, regions
 from pypto_spec.ir.types import TensorType
 from pypto_spec.render.kernel import render_kernel, spec_name
 from pypto_spec.render.model import (
@@ -40,6 +41,7 @@ def render_kernels(program: Program, spec_sha256: str | None = None) -> Rendered
         arguments=_arguments(program),
         kernels=tuple(walk.kernels),
         launches=launches,
+        debug=any(op.defn.effects == "shows" for region in regions(program.body) for op in ops(region.body)),
     )
 
 
@@ -89,7 +91,16 @@ def _arguments(program: Program) -> tuple[Argument, ...]:
         assert isinstance(value.type, TensorType)
         kind = value.type
         made.append(
-            Argument(value.name, names.unique(value.name), "tensor", "void*", kind.dtype.name, kind.shape, kind.access)
+            Argument(
+                value.name,
+                names.unique(value.name),
+                "tensor",
+                "void*",
+                kind.dtype.name,
+                kind.shape,
+                kind.access,
+                strides=kind.pitches,
+            )
         )
     made += [scalar_argument(value, names.unique(value.name)) for value in program.scalars]
     made += [Argument(d.name, names.unique(d.name), "dim", host_type(INT64), "int64", symbol=d) for d in program.dims]

@@ -81,15 +81,16 @@ class Scope:
         dims = set(found.dims)
         for value in found.tensors:
             assert isinstance(value.type, TensorType)
-            for extent in value.type.shape:
+            for extent in (*value.type.shape, *(value.type.pitches or ())):
                 dims |= symbols(extent)
             name = self.gm[value] = self.names.unique(value.name)
             access = Access.INOUT if value.name in found.reads else Access.OUT
             if value.name not in found.writes:
                 access = Access.IN
-            dtype, shape = value.type.dtype.name, value.type.shape
+            kind = value.type
+            cpp = self.names.unique(f"{name}_gm")
             self.arguments.append(
-                Argument(value.name, self.names.unique(f"{name}_gm"), "tensor", "void*", dtype, shape, access)
+                Argument(value.name, cpp, "tensor", "void*", kind.dtype.name, kind.shape, access, strides=kind.pitches)
             )
         for value in found.scalars:
             self.arguments.append(scalar_argument(value, self.names.unique(value.name)))
@@ -199,12 +200,9 @@ class Scope:
         for value, name in self.gm.items():
             kind = value.type
             assert isinstance(kind, TensorType)
-            count: Index = 1
-            for extent in kind.shape:
-                count = mul(count, extent)
             cast = f"reinterpret_cast<__gm__ {kind.dtype.cpp}*>({parameters[value.name]})"
             made.append((f"GlobalTensor<{kind.dtype.cpp}> {name};", value))
-            made.append((f"{name}.SetGlobalBuffer({cast}, {self.cpp.index(count)});", value))
+            made.append((f"{name}.SetGlobalBuffer({cast}, {self.cpp.index(kind.elements)});", value))
         return made
 
     def block_symbols(self) -> list[str]:

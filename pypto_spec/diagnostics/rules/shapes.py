@@ -24,6 +24,9 @@ WRONG_ACCESS = rule("PS3012", "wrong-access", Severity.ERROR, "a tensor is used 
 TYPE_CHANGES = rule("PS3020", "type-changes", Severity.ERROR, "a name has another type where two ways of control meet")
 WRONG_PAD = rule("PS3022", "wrong-pad", Severity.ERROR, "a reduction takes in lanes that were filled with a wrong pad")
 CANNOT_FLATTEN = rule("PS3021", "cannot-flatten", Severity.ERROR, "a tile has no two-dimensional form of one meaning")
+SPREAD_ELEMENTS = rule("PS3061", "spread-elements", Severity.ERROR, "the elements of a tensor's row stand apart")
+OVERLAPPING = rule("PS3062", "overlapping-strides", Severity.ERROR, "two indices of an output name one element")
+CANNOT_DUMP = rule("PS3060", "cannot-dump", Severity.ERROR, "the device cannot show this window or tile as asked")
 INTEGER_DIVISION = rule("PS3030", "integer-division", Severity.ERROR, "`/` between integers, which has no one meaning")
 LITERAL_RANGE = rule(
     "PS3031", "literal-range", Severity.WARNING, "a literal overflows, or is lost, in the tile's dtype"

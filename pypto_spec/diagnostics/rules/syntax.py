@@ -30,4 +30,5 @@ ARITHMETIC = rule("PS1020", "bad-arithmetic", Severity.ERROR, "a constant expres
 KEYWORD_COUNT = rule("PS1021", "one-keyword", Severity.ERROR, "a statement needs exactly one keyword")
 BROKEN_DUMP = rule("PS1029", "broken-dump", Severity.ERROR, "a dump says what no pass leaves behind")
 CONFLICTING_KEYS = rule("PS1022", "conflicting-keys", Severity.ERROR, "keys that exclude each other")
+DEBUG_TEXT = rule("PS1060", "debug-text", Severity.ERROR, "a text that a kernel is to print cannot be printed so")
 CANNOT_DISABLE = rule("PS1023", "cannot-disable", Severity.WARNING, "an error's code among those to switch off")

@@ -53,6 +53,16 @@ std::string Core::Describe(uint32_t number) const
     return Format("line %d (%s on %s)", record.line, record.name, PipeName(record.pipe));
 }
 
+void Core::Show(int at, std::string text)
+{
+    state.ended_by_barrier = false;
+    if (shown_bytes_ > kShownBytes) {
+        return;
+    }
+    shown_bytes_ += text.size();
+    shown_.push_back({at, shown_bytes_ > kShownBytes ? "... and more than a core can keep" : std::move(text)});
+}
+
 bool Core::Enter(int at)
 {
     line = at;

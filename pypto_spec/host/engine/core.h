@@ -46,6 +46,12 @@ struct Record {
     uint32_t blocks;
 };
 
+// A line that a kernel printed or dumped.
+struct ShownLine {
+    int line;
+    std::string text;
+};
+
 struct PipeState {
     std::deque<Op> queue;
     std::vector<Op> flying;  // started, effect not yet applied
@@ -62,6 +68,7 @@ struct FlagState {
 
 // Bytes of UB that a TPipe hands out: 192 KiB less the 8 KiB scratch of the API (TOTAL_VEC_LOCAL_SIZE, 184 KiB).
 constexpr uint32_t kUbBytes = 188416;
+constexpr size_t kShownBytes = 1 << 20;  // DUMP_UINTSIZE of CANN 8.1: 1 MiB a core
 constexpr int kMostBuffers = 64;  // QBUF_MAX_LEN
 constexpr int kEvents = 35;
 constexpr int kFlagIds = 8;
@@ -113,6 +120,10 @@ public:
     void Release();  // gives back memories and stack; the records stay
     bool Done() const { return done_; }
 
+    // Keeps a line that the kernel shows, up to as much as a core of the device keeps.
+    void Show(int line, std::string text);
+    const std::vector<ShownLine>& Shown() const { return shown_; }
+
     void Report(const char* kind, int line, std::string message);
     void Report(const char* kind, std::vector<int> lines, std::string message);
     // Skipped instructions leave bytes undefined through no fault of the later ones.
@@ -151,6 +162,8 @@ private:
     FlagState flags_[kEvents * kFlagIds];
     LocalMemory ub_;
     std::vector<Record> records_;
+    std::vector<ShownLine> shown_;
+    size_t shown_bytes_ = 0;
     std::vector<Conflict> conflicts_;
     Clock scalar_;
     uint64_t waiting_ = 0;  // events in queues

@@ -242,6 +242,16 @@ std::string Summary(Run& run, bool with_records)
             first = false;
         }
     }
+    out += "],\"shown\":[";
+    first = true;
+    for (const auto& core : run.cores) {
+        for (const ShownLine& shown : core->Shown()) {
+            out += Format("%s[%d,%d,", first ? "" : ",", core->index, shown.line);
+            AppendText(out, shown.text);
+            out += "]";
+            first = false;
+        }
+    }
     return out + "]}";
 }
 

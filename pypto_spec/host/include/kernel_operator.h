@@ -9,6 +9,7 @@
 #include "pypto_host/pick.h"
 #include "pypto_host/pipe.h"
 #include "pypto_host/reduce.h"
+#include "pypto_host/show.h"
 #include "pypto_host/sort.h"
 #include "pypto_host/sync.h"
 #include "pypto_host/tensors.h"

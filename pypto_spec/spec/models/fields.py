@@ -12,7 +12,7 @@ from pypto_spec.ir.dtype import DTYPES
 from pypto_spec.ir.opdef import Field as OpField
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.types import Memory
-from pypto_spec.spec.models.base import Formula, LetFormula, Model, Name, ValueName
+from pypto_spec.spec.models.base import Formula, LetFormula, Model, Name, Text, ValueName
 
 DTYPE_WORDS = tuple(DTYPES)
 MEMORY_WORDS = tuple(memory.value for memory in Memory if memory is not Memory.GM)
@@ -42,6 +42,8 @@ KINDS: dict[str, Callable[[OpField], Any]] = {
     "dtype": lambda field: DType,
     "memory": lambda field: OnChip,
     "word": _word,
+    "text": lambda field: Text,
+    "format": lambda field: Text,
     "formula": lambda field: LetFormula,
 }
 """From the kind of a field to the type of its value."""

@@ -36,6 +36,10 @@ class TensorSpec(Model):
 
     dtype: Annotated[DType, Field(description="data type")]
     shape: Annotated[tuple[Formula, ...], Field(description="extents", examples=[["M", 128]], min_length=1)]
+    strides: Annotated[
+        tuple[Formula, ...] | None,
+        Field(description="elements between neighbours of each dimension; dense rows if left out", examples=[[256, 1]]),
+    ] = None
     access: Annotated[Literal["in", "out", "inout"], Field(description="what the program does with it")] = "in"
     layout: Annotated[Literal["nd", "dn", "nz", "zn"], Field(description="storage order")] = "nd"
 

@@ -158,6 +158,13 @@ struct CopyCall {
     uint64_t pad_bits = 0;
 };
 
+// One value of a printed text.
+struct ShownValue {
+    bool whole = false;
+    int64_t integer = 0;
+    double number = 0;
+};
+
 // What the generated registry tells the runner about one kernel.
 struct KernelEntry {
     const char* name;
@@ -193,6 +200,9 @@ void PipeDestroyed(int line);
 uint32_t AllocateBuffer(Memory memory, uint64_t size, int line);
 LocalRef CutBuffer(Memory memory, uint8_t position, Dtype dtype, uint32_t base, uint64_t size, bool ready,
                    uint64_t elements, uint64_t offset, int line);
+void ShowText(const char* text, const ShownValue* values, int count, int line);
+void DumpLocal(const LocalRef& tensor, uint32_t desc, uint32_t count, int line);
+void DumpGlobal(const GlobalRef& tensor, uint32_t desc, uint32_t count, int line);
 void DeclareTaskType(int type, int line);
 int64_t BlockIndex();
 int64_t BlockCount();

@@ -24,6 +24,7 @@ public:
     IntArrayRef(std::initializer_list<int64_t> sizes) : sizes_(sizes) {}
     IntArrayRef(const std::vector<int64_t>& sizes) : sizes_(sizes) {}
     bool operator==(const IntArrayRef& other) const { return sizes_ == other.sizes_; }
+    int64_t operator[](int64_t at) const { return sizes_[static_cast<size_t>(at)]; }
     const std::vector<int64_t>& vec() const { return sizes_; }
 
 private:
@@ -61,6 +62,9 @@ public:
     ScalarType scalar_type() const { return type_; }
     IntArrayRef sizes() const { return sizes_; }
     int64_t size(int64_t axis) const { return sizes_.vec()[static_cast<size_t>(axis)]; }
+    int64_t dim() const { return static_cast<int64_t>(sizes_.vec().size()); }
+    int64_t stride(int64_t) const { return 1; }
+    IntArrayRef strides() const { return sizes_; }
     bool is_contiguous() const { return true; }
     TensorOptions options() const { return TensorOptions().dtype(type_); }
     void* data_ptr() const { return bytes_->data(); }
@@ -72,6 +76,10 @@ private:
 };
 
 inline Tensor empty(IntArrayRef sizes, const TensorOptions& options) { return Tensor(sizes, options.type); }
+
+inline Tensor empty_strided(IntArrayRef sizes, IntArrayRef, const TensorOptions& options) {
+    return Tensor(sizes, options.type);
+}
 
 }  // namespace at
 

@@ -17,7 +17,9 @@ from pypto_spec.passes.base import Context, Pass
 from pypto_spec.passes.debug_statements import without_debug
 from pypto_spec.passes.pipeline import run
 from pypto_spec.records import dataclass
+from pypto_spec.report.coverage import report_coverage
 from pypto_spec.report.hints import report_hints
+from pypto_spec.report.softmax import report_softmax
 from pypto_spec.spec.load import Format
 from pypto_spec.spec.models.document import load_document
 from pypto_spec.targets import TARGETS
@@ -98,12 +100,14 @@ def _compile(
     sink.stop_on_errors()
     if not debug and program.dump is None:
         program = without_debug(program)
+    report_softmax(program, sink)
     if on_pass is not None:
         on_pass(None, program)
     context = Context(TARGETS[program.target.platform], sink, timings=result.timings)
     program = run(program, context, after=after, on_pass=on_pass, thorough=thorough)
     if after is None:
         check_program(program, context.target, sink, effects)
+        report_coverage(program, sink)
         report_hints(program, context.target, sink)
         sink.stop_on_errors()
     result.program = program

@@ -19,3 +19,4 @@ NOT_A_VALUE = rule("PS2033", "not-a-value", Severity.ERROR, "a name stands where
 UNDEFINED_CONTENTS = rule(
     "PS2034", "undefined-contents", Severity.ERROR, "a created tile is read before anything is written to it"
 )
+PARTLY_WRITTEN = rule("PS2035", "output-partly-written", Severity.WARNING, "no store reaches a part of an output")

@@ -35,3 +35,6 @@ RUNTIME_SIZE = rule("PS3035", "run-time-size", Severity.ERROR, "a size or count 
 NOT_AN_INDEX = rule("PS3032", "not-an-index", Severity.ERROR, "an expression is no integer expression of the language")
 NO_TILE = rule("PS3033", "let-without-tile", Severity.ERROR, "a `let` computes a number, not a tile or array")
 BAD_ARGUMENT = rule("PS3034", "bad-argument", Severity.ERROR, "a function of a formula got arguments it does not take")
+EXP_OVERFLOW = rule(
+    "PS3036", "exp-overflow", Severity.WARNING, "a softmax of values that nothing keeps from overflowing"
+)

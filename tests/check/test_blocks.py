@@ -9,7 +9,7 @@ from pypto_spec.driver.check import check_text
 HEAD = """\
 spec: v1
 name: k
-symbols: {M: {max: 1000}}
+symbols: {M: {min: 16, max: 1000}}
 tensors:
   a: {dtype: fp32, shape: [64, 128]}
   out: {dtype: fp32, shape: [64, 128], access: inout}

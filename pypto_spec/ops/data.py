@@ -56,7 +56,7 @@ def _infer_load(inference: Inference) -> ValueType:
     if valid is not None:
         for axis, (part_extent, full) in enumerate(zip(valid, shape, strict=True)):
             low = None if isinstance(part_extent, int) else reached_low(part_extent, inference.walked)
-            if low is not None and low <= 0:
+            if low is not None and low < 0:
                 raise inference.fail(
                     rules.OUT_OF_BOUNDS,
                     f"axis {axis} of the tile has {to_text(part_extent)} valid elements, which comes down to {low}",

@@ -61,6 +61,12 @@ def test_no_size_is_known_to_break_it(name: str) -> None:
     assert "PS3004" not in found(ACCEPTED[name])
 
 
+def test_a_load_may_come_down_to_nothing() -> None:
+    body = f'- load: {{into: t, from: x, at: [0, 0], shape: [64, 128], valid: ["EXTENT", 128]}}\n- {STORE}'
+    assert found(body.replace("EXTENT", "min(64, M)"), low=0) == set()
+    assert found(body.replace("EXTENT", "min(64, M - 1)"), low=0) == {"PS3004"}
+
+
 def test_a_closer_bound_helps() -> None:
     assert "PS3004" not in found(REFUSED["too_small"], low=64)
     assert found(REFUSED["too_small"], low=63) == {"PS3004"}

@@ -151,7 +151,7 @@ class BodyReader:
         found = scope.get(let.target)
         if found is not None and found.kind == "tensor":
             return False
-        if found is not None and found.kind != "number":
+        if found is not None and not found.rebound:
             raise scope.shadowed(found, node.sub_span(let.start, let.end), "a number")
         try:
             index = self.reading.exprs.index(let.value)

@@ -93,7 +93,7 @@ class CallReader:
             text = reading.text(node)
             if not isinstance(result, Value):
                 found = reading.scope.get(text)
-                if found is not None and found.kind != "number":
+                if found is not None and not found.rebound:
                     raise reading.scope.shadowed(found, node.span, "a number")
                 reading.scope.set(Name(text, "number", node, index=result))
                 continue
@@ -235,7 +235,8 @@ class CallReader:
             if isinstance(value, Value):
                 made.append(_argument(name, value, where))
             elif isinstance(value, bool | int | float | str):
-                made.append(Name(name, "constant", where, constant=value))
+                index = value if type(value) is int else None
+                made.append(Name(name, "constant", where, index=index, constant=value, argument=True))
             else:
                 made.append(Name(name, "number", where, index=value))
         return made

@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias, cast
 
 from pypto_spec.convert.context import Reading
-from pypto_spec.convert.numbers import carried_bounds, local, union
+from pypto_spec.convert.numbers import Update, carried_bounds, handed_on, local, union, unless_bound
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.rules.flow import NOT_IN_RANGE
 from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.syntax import CONFLICTING_KEYS, MISSING_KEY
 from pypto_spec.ir.expr import Bounds, Index, Sym, bounds, sym
-from pypto_spec.ir.nodes import Carry, NumberCarry, Stmt, Value
+from pypto_spec.ir.nodes import Carry, Jump, NumberCarry, Stmt, Value
 from pypto_spec.records import dataclass
-from pypto_spec.spec.formula import Expr
 from pypto_spec.spec.formula import Name as NameExpr
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.tree import MappingNode, Node, ScalarNode
@@ -53,15 +52,17 @@ class CarryReader:
             found.append(Start(key.text, self.given(init if init is not None else item), item, key))
         return found
 
-    def arguments(self, starts: Sequence[Start], yields: dict[str, Node]) -> dict[str, Value | Sym]:
-        """Bind the written carries inside the loop."""
+    def arguments(
+        self, starts: Sequence[Start], yields: dict[str, Node], items: Sequence[Statement]
+    ) -> dict[str, Value | Sym]:
+        """Bind the written carries inside the loop, whose body is `items`."""
         reading = self.reading
         free = {s.name: s.init for s in starts if not isinstance(s.init, Value) and self.limits(s.node) is None}
-        updates: dict[str, list[Expr]] = {}
-        for name in free:
-            node = yields.get(name)
-            if isinstance(node, ScalarNode):
-                updates[name] = [reading.expression(node)]
+        updates: dict[str, list[Update]] = {}
+        if free:
+            for name, node in (*yields.items(), *handed_on(items)):
+                if name in free and isinstance(node, ScalarNode):
+                    updates.setdefault(name, []).append(unless_bound(reading.expression(node), items))
         limits = carried_bounds(free, updates, reading.exprs) if free else {}
         made: dict[str, Value | Sym] = {}
         for start in starts:
@@ -70,7 +71,7 @@ class CarryReader:
                 self.ops.bind(value, start.key)
                 made[start.name] = value
             else:
-                symbol = local(start.name, self.limits(start.node) or limits.get(start.name, (None, None)))
+                symbol = local(start.name, self.range_of(start.node, limits.get(start.name, (None, None))))
                 reading.scope.set(Name(start.name, "number", start.key, index=sym(symbol)))
                 made[start.name] = symbol
         return made
@@ -84,6 +85,13 @@ class CarryReader:
             self.reading.static(low, "`min`") if low is not None else None,
             self.reading.static(high, "`max`") if high is not None else None,
         )
+
+    def range_of(self, node: Node, derived: Bounds) -> Bounds:
+        """The bounds of a number: those that are written, else the derived ones; a dump writes all that it knows."""
+        written = self.limits(node)
+        if written is not None:
+            return written
+        return derived if self.reading.dump is None else (None, None)
 
     def like(self, name: str, model: Value, node: Node) -> Value:
         """A value of the type and at the place of another, but for what its own mapping says."""
@@ -122,8 +130,12 @@ class CarryReader:
         starts: Sequence[Start],
         args: dict[str, Value | Sym],
         ends: dict[str, Value | Index],
+        jumps: Sequence[Jump],
     ) -> tuple[tuple[Carry, ...], list[NumberCarry]]:
-        """The written carries, their results bound after the loop: to names of their own, or to the argument's."""
+        """The written carries, their results bound after the loop: to names of their own, or to the argument's.
+
+        `jumps` are those out of an iteration; they hand on the written numbers first.
+        """
         if not starts:
             return (), []
         names: dict[str, tuple[str, Node]] = {}
@@ -143,8 +155,12 @@ class CarryReader:
                 values.append(Carry(argument, cast(Value, start.init), cast(Value, end), result))
             else:
                 init, last = cast(Index, start.init), cast(Index, end)
+                others = [j.numbers[len(numbers)] for j in jumps]
+                for jump, other in zip(jumps, others, strict=True):
+                    if jump.kind == "continue":
+                        self._check_limits(start, argument, other)
                 self._check_limits(start, argument, last)
-                symbol = local(name, self.limits(item) or union((init, last)))
+                symbol = local(name, self.range_of(item, union((init, last, *others))))
                 self.reading.scope.set(Name(name, "number", item, index=sym(symbol)))
                 numbers.append(NumberCarry(argument, init, last, symbol))
         for text, (_, item) in names.items():

@@ -74,7 +74,7 @@ class LetReader:
         formula = Formula(maker, self.calls)
         found = reading.scope.get(let.target)
         output = None
-        if found is not None and found.kind != "value":
+        if found is not None and found.kind != "value" and not found.argument:
             output = self.ops.output(let.target, (node, let.start, let.end))
         value = formula.value(let.value, stored=output is not None)
         if output is None:

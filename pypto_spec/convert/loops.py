@@ -6,12 +6,12 @@ windows are made of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import field
 from typing import Literal, TypeAlias, cast
 
-from pypto_spec.convert.carried import Block, CarryReader
-from pypto_spec.convert.context import Reading
+from pypto_spec.convert.carried import Block, CarryReader, Start
+from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.numbers import assigned, carried_bounds, local, union
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.convert.ranges import loop_symbol, read_range
@@ -87,7 +87,7 @@ class LoopReader:
             start, stop, step = read_range(reading, fields)
             depth = self._depth(fields, loc, allow)
             if kind == "unroll":
-                self._unrollable(statement, fields, (start, stop, step), loc)
+                self._unrollable(starts, fields, (start, stop, step), loc)
             index = fields.get("index")
             if index is None:
                 reading.fail(MISSING_KEY, loc.span, f"`{kind}` needs `index`: the name of the loop index")
@@ -97,8 +97,9 @@ class LoopReader:
         tiles = [s.key for s in starts if isinstance(s.init, Value)]
         written = tuple(s.name for s in starts if not isinstance(s.init, Value))
         frame = _Frame(kind, tiles[0] if tiles else None, loc, written)
-        args = self.carried.arguments(starts, yields)
-        carried = self._carried(items, frame)
+        outside = {s.name: scope.get(s.name) for s in starts}
+        args = self.carried.arguments(starts, yields, items)
+        carried = self._carried(items, frame, args)
         at = item.value if kind == "while" else fields.get("while") if fields is not None else None
         condition = reading.condition(at) if at is not None else None
         self.frames.append(frame)
@@ -106,13 +107,19 @@ class LoopReader:
             body = self.block(items)
         self.frames.pop()
         ends = {name: self.carried.given(node) for name, node in yields.items()}
-        lasts = [cast(Index, cast(Name, scope.get(name)).index) for name in frame.names]
+        lasts = [cast(Name, scope.get(name)).index for name in frame.names]
         scope.leave(mark)
-        carries, numbers = self.carried.carries(statement, starts, args, ends)
+        for known in outside.values():
+            if known is not None:  # what was carried under its name has another behind the loop
+                scope.set(known)
+        if any(last is None for last in lasts):
+            raise PoisonedError
+        carries, numbers = self.carried.carries(statement, starts, args, ends, frame.jumps)
         for place, name in enumerate(frame.names):
             arg, init, known = carried[name]
-            behind = [init, lasts[place], *(j.numbers[len(written) + place] for j in frame.jumps)]
-            made = NumberCarry(arg, init, lasts[place], local(reading.fresh.name(name), union(behind)))
+            last = cast(Index, lasts[place])
+            behind = [init, last, *(j.numbers[len(written) + place] for j in frame.jumps)]
+            made = NumberCarry(arg, init, last, local(reading.fresh.name(name), union(behind)))
             numbers.append(made)
             scope.set(Name(name, "number", known.place, index=sym(made.result)))
         made_loop = For(
@@ -140,15 +147,15 @@ class LoopReader:
         return depth
 
     def _unrollable(
-        self, statement: MappingNode, fields: MappingNode, span: tuple[Index, Index, Index], loc: Loc
+        self, starts: Sequence[Start], fields: MappingNode, span: tuple[Index, Index, Index], loc: Loc
     ) -> None:
         """Refuse an `unroll` that cannot be written out."""
-        carry = statement.get("carry")
-        if carry is not None:
+        tiles = [s.key for s in starts if isinstance(s.init, Value)]
+        if tiles:
             self.reading.fail(
                 UNROLL_COUNT,
-                carry,
-                "an `unroll` carries nothing by hand: its iterations stand one after the other",
+                tiles[0],
+                "an `unroll` carries no tile by hand: its iterations stand one after the other",
                 label="not in `unroll`",
                 helps=["bind the names again in its body, or write `for`"],
             )
@@ -193,10 +200,12 @@ class LoopReader:
             ],
         )
 
-    def _carried(self, items: Sequence[Statement], frame: _Frame) -> dict[str, tuple[Sym, Index, Name]]:
+    def _carried(
+        self, items: Sequence[Statement], frame: _Frame, by_hand: Container[str]
+    ) -> dict[str, tuple[Sym, Index, Name]]:
         """Make a symbol for each number that the body binds again; the initial value and the old meaning with it."""
         scope, fresh = self.reading.scope, self.reading.fresh
-        updates = assigned(items, scope)
+        updates = {name: found for name, found in assigned(items, scope).items() if name not in by_hand}
         known = {name: cast(Name, scope.get(name)) for name in updates}
         starts = {name: cast(Index, found.index) for name, found in known.items()}
         limits = carried_bounds(starts, updates, self.reading.exprs) if starts else {}

@@ -12,11 +12,13 @@ from pypto_spec.convert.exprs import FUNCTIONS, Expressions
 from pypto_spec.convert.scope import Scope
 from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.ir.expr import Bounds, Index, Sym, bounds, sym
-from pypto_spec.spec.formula import Binary, Call, Expr, FormulaError, Let, Unary
+from pypto_spec.spec.formula import Binary, Call, Expr, FormulaError, Unary, names
 from pypto_spec.spec.formula import Name as NameExpr
 from pypto_spec.spec.formula import Number as NumberExpr
 from pypto_spec.spec.models.statement import Statement
+from pypto_spec.spec.models.structure import Call as CallStatement
 from pypto_spec.spec.models.structure import LetStatement
+from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 
 _SIGNS = frozenset({"+", "-", "*", "//", "%", "**"})
 
@@ -39,22 +41,51 @@ def is_number(expr: Expr, scope: Scope) -> bool:
     return False
 
 
-def assigned(items: Sequence[Statement], scope: Scope) -> dict[str, list[Expr]]:
-    """The formulas that `let`s among and inside statements give to names that are numbers in `scope`."""
-    found: dict[str, list[Expr]] = {}
-    for let in _lets(items):
-        known = scope.get(let.target)
-        if known is not None and known.kind == "number":
-            found.setdefault(let.target, []).append(let.value)
+Update = Expr | None
+"""What a name is bound to again: a formula, or something that is not looked into."""
+
+
+def assigned(items: Sequence[Statement], scope: Scope) -> dict[str, list[Update]]:
+    """What statements, and those inside them, bind to names that are numbers in `scope`."""
+    found: dict[str, list[Update]] = {}
+    for name, update in _bound(items):
+        known = scope.get(name)
+        if known is not None and known.rebound and known.index is not None:
+            found.setdefault(name, []).append(update)
     return found
 
 
-def _lets(items: Sequence[Statement]) -> Iterator[Let]:
+def _bound(items: Sequence[Statement]) -> Iterator[tuple[str, Update]]:
     for item in items:
         if isinstance(item.model, LetStatement):
-            yield item.model.formula
+            yield item.model.formula.target, item.model.formula.value
+        elif isinstance(item.model, CallStatement):
+            yield from ((name, None) for name in item.model.into)
+        for key in ("carry", "results"):
+            beside = item.node.get(key)
+            if isinstance(beside, MappingNode):
+                yield from ((name.text, None) for name, _ in beside.items)
+            elif isinstance(beside, SequenceNode):
+                yield from ((name.text, None) for name in beside.items if isinstance(name, ScalarNode))
         for block in item.blocks():
-            yield from _lets(block)
+            yield from _bound(block)
+
+
+def handed_on(items: Sequence[Statement]) -> Iterator[tuple[str, Node]]:
+    """What jumps among and inside statements hand on by hand."""
+    for item in items:
+        if item.keyword in ("break", "continue") and isinstance(item.value, MappingNode):
+            given = item.value.get("yield")
+            if isinstance(given, MappingNode):
+                yield from ((name.text, node) for name, node in given.items)
+        for block in item.blocks():
+            yield from handed_on(block)
+
+
+def unless_bound(expr: Expr, items: Sequence[Statement]) -> Update:
+    """A formula at the end of statements as one at their start; nothing where they bind a name in it again."""
+    bound = {name for name, _ in _bound(items)}
+    return None if any(name.id in bound for name in names(expr)) else expr
 
 
 def union(items: Iterable[Index]) -> Bounds:
@@ -76,7 +107,7 @@ def local(name: str, limits: Bounds) -> Sym:
 
 
 def carried_bounds(
-    starts: Mapping[str, Index], updates: Mapping[str, Sequence[Expr]], exprs: Expressions
+    starts: Mapping[str, Index], updates: Mapping[str, Sequence[Update]], exprs: Expressions
 ) -> dict[str, Bounds]:
     """Bounds of carried numbers that hold at the head of every iteration.
 
@@ -93,8 +124,10 @@ def carried_bounds(
         limits = kept
 
 
-def _bounds(exprs: Expressions, expr: Expr) -> Bounds:
+def _bounds(exprs: Expressions, expr: Update) -> Bounds:
     """Bounds of a formula; unknown where it reads what is only bound further inside."""
+    if expr is None:
+        return None, None
     try:
         return bounds(exprs.index(expr))
     except (FormulaError, CompileError):

@@ -266,7 +266,7 @@ class OpReader:
     def output(self, name: str, place: Place) -> Name | None:
         """The output tensor that a binding of `name` stores to; None for an ordinary name."""
         found = self.reading.scope.get(name)
-        if found is None or found.kind == "value":
+        if found is None or found.kind == "value" or found.argument:
             return None
         if found.kind == "tensor":
             assert found.value is not None

@@ -51,7 +51,10 @@ def span_of(place: Place) -> Span:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One meaning of a name. `index` is set where it may stand in an index expression, `constant` for constants."""
+    """One meaning of a name. `index` is set where it may stand in an index expression, `constant` for constants.
+
+    `argument` is set for a constant that is given to a function: its body may bind the name again.
+    """
 
     text: str
     kind: Kind
@@ -59,11 +62,17 @@ class Name:
     value: Value | None = None
     index: Index | None = None
     constant: int | float | str | bool | None = None
+    argument: bool = False
 
     @property
     def span(self) -> Span:
         """Where it was defined or bound."""
         return span_of(self.place)
+
+    @property
+    def rebound(self) -> bool:
+        """Whether a number may be bound to it."""
+        return self.kind == "number" or self.argument
 
     @property
     def what(self) -> str:
@@ -78,6 +87,8 @@ class Scope:
         self._names: dict[str, Name] = {}
         self._trail: list[tuple[str, Name | None]] = []
         self._ended: dict[str, tuple[Name, str]] = {}
+        self._program: dict[str, Name] | None = None
+        """In the body of a function: the names of the whole program."""
 
     def get(self, text: str) -> Name | None:
         """What a name means here."""
@@ -134,15 +145,17 @@ class Scope:
 
         It is the body of a function: its arguments may be called like tensors of programs it is used in.
         """
-        outside, trail = self._names, self._trail
-        self._names = {text: name for text, name in outside.items() if name.kind in _EVERYWHERE}
+        outside, trail, program = self._names, self._trail, self._program
+        if program is None:
+            self._program = {text: name for text, name in outside.items() if name.kind in _EVERYWHERE}
+        self._names = dict(self._program or {})
         self._trail = []
         for name in names:
             self.set(name)
         try:
             yield
         finally:
-            self._names, self._trail = outside, trail
+            self._names, self._trail, self._program = outside, trail, program
 
     # Scopes
 

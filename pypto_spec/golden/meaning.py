@@ -128,6 +128,8 @@ class Machine:
     def _for(self, loop: For) -> None:
         found = [self._read(c.init) for c in loop.carries]
         numbers = [self._number(n.init) for n in loop.numbers]
+        names = (c.arg.name for c in loop.carries)
+        outside = {name: self.values[name] for name in names if name in self.values}
         for place in self._walk(loop):
             self.indices[loop.index] = place
             self.indices.update(zip((n.arg for n in loop.numbers), numbers, strict=True))
@@ -141,6 +143,7 @@ class Machine:
             numbers = [self._number(n) for n in (jump.numbers if jump else [n.yielded for n in loop.numbers])]
             if jump is not None and jump.kind == "break":
                 break
+        self.values.update(outside)  # a value of the name that an argument has in the loop
         self.indices.update(zip((n.result for n in loop.numbers), numbers, strict=True))
         for carry, value in zip(loop.carries, found, strict=True):
             self._write(carry.result, value)

@@ -8,6 +8,7 @@ from pypto_spec.ir.expr import Expr, Index, Sym, symbols
 from pypto_spec.ir.nodes import (
     Barrier,
     BufferRef,
+    Call,
     Condition,
     Control,
     For,
@@ -78,7 +79,7 @@ def region_arguments(program: Program, region: Region) -> RegionArguments:
 
 
 def indices_of(node: object) -> Iterator[Index]:
-    """Every index in one statement, not looking into its body."""
+    """Every index in one statement, not looking into its body; a call has its numbers there."""
     if isinstance(node, Op):
         for attr in node.attrs.values():
             if isinstance(attr, tuple):
@@ -106,7 +107,7 @@ def indices_of(node: object) -> Iterator[Index]:
     elif isinstance(node, SetFlag | WaitFlag):
         yield node.id
     else:
-        assert isinstance(node, Barrier)
+        assert isinstance(node, Barrier | Call)
 
 
 def _place(ref: BufferRef | None) -> Iterator[Index]:

@@ -38,9 +38,20 @@ class Inliner(Rewriter):
                 given[name] = actual
         inside = _Renamed(renamed, given, self)
         made += inside.block(call.body)
-        for returned, result in zip(call.returned, call.results, strict=True):
-            made.append(self._same(inside.named(returned), result, call))
+        values = self._kept([inside.named(returned) for returned in call.returned], call, made)
+        made += [self._same(value, result, call) for value, result in zip(values, call.results, strict=True)]
         return made
+
+    def _kept(self, values: Sequence[Value], call: Call, made: list[Stmt]) -> list[Value]:
+        """The returned values; an argument that goes back gets another name where an earlier result takes its own."""
+        kept: list[Value] = []
+        for place, value in enumerate(values):
+            if any(value.name == result.name for result in call.results[:place]):
+                own = Value(self.fresh(value.name), value.type)
+                made.append(self._same(value, own, call))
+                value = own
+            kept.append(value)
+        return kept
 
     def _same(self, value: Value, into: Value, call: Call) -> Op:
         kind = value.type

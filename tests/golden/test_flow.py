@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from pypto_spec.diagnostics.span import Source
+from pypto_spec.driver.dumps import dump_text
+from pypto_spec.driver.inputs import Spec
+from pypto_spec.driver.lower_check import check_passes
+from pypto_spec.driver.session import compile_spec
 from tests.golden.harness import Case, check_all, report
 
 pytest.importorskip("torch")
@@ -95,6 +100,37 @@ def _called(x: Any, n: int) -> Any:
         x = x + 1
         x = x + x
     return x + (n + 2)
+
+
+def _by_hand(x: Any, n: int) -> Any:
+    k, m = 1, 0
+    for i in range(4):
+        if i == 1:
+            m -= 5
+            continue
+        x = x + (2 if m < 0 else 1)
+        m += 1
+    for _ in range(3):
+        k = k + 2
+        x = x + k
+    return x * (k + m + 4)
+
+
+def _rebound(x: Any, n: int) -> Any:
+    k = 1
+    for i in range(n):
+        k = k + 3
+        k = k + 2 if i == 1 else k - 1
+        x = x + k
+    return x + k
+
+
+def _swapped(x: Any, n: int) -> Any:
+    u, k, m = x * 2, n, 3
+    for _ in range(5):
+        x, u, k, m = u, x, m, k
+        m, x = m + 1, x + 1
+    return x - u * 3 + 10 * k + m
 
 
 CASES = [
@@ -201,7 +237,130 @@ more:
         - let: t = t + 1.0
 """,
     ),
+    _case(
+        "by_hand",
+        """
+- let: k = 9
+- for: {index: i, count: 4}
+  carry: {k: 0}
+  body:
+    - if: i == 1
+      then:
+        - continue: {yield: {k: k - 5}}
+    - let: t = t + 1.0
+    - if: k < 0
+      then:
+        - let: t = t + 1.0
+    - yield: {k: k + 1}
+  results: {m: k}
+- if: k != 9
+  then:
+    - let: t = t * 0.0
+- let: u = t
+- let: k = 1
+- for: {index: i, count: 3}
+  body:
+    - for: {index: j, count: 2}
+      carry: {k: k, t: u}
+      body:
+        - let: k = k + 1
+        - let: v = t
+        - if: j == 1
+          then:
+            - for: {index: l, count: k}
+              body:
+                - let: v = v + 1.0
+        - yield: {k: k, t: v}
+      results: {k: k, u: t}
+- let: t = u
+- let: s = t * 0.0
+- for: {index: i, count: k + m + 4}
+  body:
+    - let: s = s + t
+- let: t = s
+""",
+        _by_hand,
+    ),
+    _case(
+        "rebound",
+        """
+- let: k = 1
+- for: {index: i, count: N}
+  body:
+    - call: {function: more, args: {k: k, by: 3}, into: k}
+    - if: i == 1
+      then:
+        - yield: {k: k + 2}
+      else:
+        - yield: {k: k - 1}
+      results: [k]
+    - for: {index: j, count: k}
+      body:
+        - let: t = t + 1.0
+- for: {index: j, count: k}
+  body:
+    - let: t = t + 1.0
+""",
+        _rebound,
+        """
+more:
+  args: [k, by]
+  returns: [k]
+  body:
+    - let: by = by - 1
+    - let: k = k + by + 1
+""",
+    ),
+    _case(
+        "swapped",
+        """
+- let: u = t * 2.0
+- let: k = N
+- let: m = 3
+- for: {index: i, count: 5}
+  body:
+    - call: {function: swap, args: {x: t, b: u, k: k, m: m}, into: [t, k, m, u]}
+    - let: m = m + 1
+    - let: t = t + 1.0
+- let: t = t - u * 3.0
+- for: {index: j, count: 10 * k + m}
+  body:
+    - let: t = t + 1.0
+""",
+        _swapped,
+        """
+swap:
+  args: [x, b, k, m]
+  returns: [b, m, k, x]
+  body:
+    - let: c = whole(x)
+zero:
+  args: [y]
+  returns: [r]
+  body:
+    - load: {into: w, from: x, at: [0, 0], shape: [16, 64]}
+    - let: r = y * w
+whole:
+  args: [x]
+  returns: [r]
+  body:
+    - let: r = zero(x) + x
+""",
+    ),
 ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.text.splitlines()[1])
+def test_a_dump_gives_the_same_dump_and_the_same_meaning(case: Case) -> None:
+    spec = Spec(Source("k.yaml", case.text), "yaml", case.text.encode())
+    assert all(step.word == "equal" for step in check_passes(spec).steps)
+    done = compile_spec(spec, keep_stages=True)
+    assert done.ok, done.findings
+    for name, program in done.stages:
+        text = dump_text(program, name, spec)
+        again = compile_spec(Spec(Source("dump.yaml", text), "yaml", text.encode()), keep_stages=True)
+        assert again.ok, (name, again.findings)
+        assert name is None or dump_text(again.frontend, name, again.spec) == text
 
 
 def test_values_computed_by_hand() -> None:

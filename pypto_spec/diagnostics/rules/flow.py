@@ -16,6 +16,6 @@ NOT_IN_RANGE = rule(
     "PS2063", "not-in-range", Severity.ERROR, "the written bounds of a carried number cannot be shown to hold"
 )
 UNROLL_COUNT = rule(
-    "PS2064", "unroll-count", Severity.ERROR, "an `unroll` has a run-time count, too many iterations, or carries values"
+    "PS2064", "unroll-count", Severity.ERROR, "an `unroll` has a run-time count, too many iterations, or carries tiles"
 )
 UNREACHABLE = rule("PS2065", "unreachable", Severity.WARNING, "a statement stands behind a `break` or `continue`")

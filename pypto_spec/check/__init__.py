@@ -39,6 +39,7 @@ from pypto_spec.check.build import Builder
 from pypto_spec.check.model import Effects
 from pypto_spec.check.report import Reporter
 from pypto_spec.check.walk import Walker
+from pypto_spec.check.windows import check_windows
 from pypto_spec.diagnostics.model import Sink
 from pypto_spec.ir.nodes import Program, Region
 from pypto_spec.ir.rewrite import regions
@@ -55,6 +56,7 @@ def check_program(program: Program, target: Target, sink: Sink, effects: Effects
     for region in regions(program.body):
         check_region(program, region, target, sink, effects)
     check_blocks(program, target, sink)
+    check_windows(program, target, sink)
 
 
 def check_region(program: Program, region: Region, target: Target, sink: Sink, effects: Effects) -> None:

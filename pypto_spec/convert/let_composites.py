@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from pypto_spec.convert.let_terms import Number, Term, Tile
-from pypto_spec.diagnostics.rules.shapes import BAD_ARGUMENT, DTYPE_UNSUPPORTED, SHAPE_MISMATCH
+from pypto_spec.diagnostics.rules.shapes import BAD_ARGUMENT, DTYPE_UNSUPPORTED, RUNTIME_EXTENT, SHAPE_MISMATCH
 from pypto_spec.diagnostics.rules.syntax import UNKNOWN_WORD
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.ir.dtype import BF16, FP16, FP32
+from pypto_spec.ir.expr import to_text
+from pypto_spec.ir.types import TileType
 from pypto_spec.ops.registry import OPS
 from pypto_spec.spec.formula import Call, Expr, Name
 
@@ -102,7 +104,23 @@ def _square(chain: Chain, x: Tile, form: str) -> Term:
 
 def _mean(axis: str) -> Build:
     def build(chain: Chain, x: Tile, form: str) -> Term:
-        return chain.binary("/", chain.unary(f"{axis}_sum", x), x.shape[-1 if axis == "row" else -2])
+        along = -1 if axis == "row" else -2
+        kind = x.value.type
+        valid = kind.valid if isinstance(kind, TileType) else None
+        count = x.shape[along] if valid is None else valid[along]
+        if not isinstance(count, int):
+            name = chain.formula.maker.text(chain.call.args[0]) if chain.call.args else "x"
+            raise chain.formula.maker.fail(
+                RUNTIME_EXTENT,
+                chain.call,
+                f"`{axis}_mean` divides by the number of elements, {to_text(count)}, which is known at run time only",
+                label="of how many?",
+                helps=(
+                    f"pass its inverse as a scalar, `scalars: {{inverse: fp32}}`, and write "
+                    f"`{axis}_sum({name}) * inverse`",
+                ),
+            )
+        return chain.binary("/", chain.unary(f"{axis}_sum", x), count)
 
     return build
 

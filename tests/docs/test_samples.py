@@ -44,8 +44,12 @@ def result_of(name: str, dtype: str) -> tuple[str, int]:
     """Dtype and columns of what the example of an operator makes."""
     if name.startswith("cmp"):
         return "uint8", 16
-    if name == "concat":
+    if name in ("concat", "sort32", "sort", "mrgsort_lists"):
         return dtype, 256
+    if name == "topk":
+        return dtype, 16
+    if name.startswith("record_"):
+        return "int32" if name == "record_indices" else dtype, 64
     if name in ("cast", "arange") or "_arg" in name:
         return "bf16" if name == "cast" else "int32", 1 if name.startswith("row_arg") else 128
     return dtype, 1 if name.startswith("row_") and "expand" not in name else 128

@@ -156,7 +156,7 @@ def test_manifest() -> None:
     made = json.loads(files["manifest.json"])
     assert list(made) == [
         "manifest", "name", "about", "spec", "pypto_spec", "arguments", "kernels", "launches", "launch_function",
-        "workspace_bytes",
+        "workspace_bytes", "debug",
     ]  # fmt: skip
     assert made["spec"] == {"file": "kernel.yaml", "sha256": "ab" * 32}
     assert made["arguments"][0] == {

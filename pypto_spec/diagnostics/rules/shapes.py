@@ -27,6 +27,9 @@ CANNOT_FLATTEN = rule("PS3021", "cannot-flatten", Severity.ERROR, "a tile has no
 SPREAD_ELEMENTS = rule("PS3061", "spread-elements", Severity.ERROR, "the elements of a tensor's row stand apart")
 OVERLAPPING = rule("PS3062", "overlapping-strides", Severity.ERROR, "two indices of an output name one element")
 CANNOT_DUMP = rule("PS3060", "cannot-dump", Severity.ERROR, "the device cannot show this window or tile as asked")
+WINDOW_MAY_LEAVE = rule(
+    "PS3063", "window-may-leave", Severity.WARNING, "a window leaves its tensor for some run-time sizes"
+)
 INTEGER_DIVISION = rule("PS3030", "integer-division", Severity.ERROR, "`/` between integers, which has no one meaning")
 LITERAL_RANGE = rule(
     "PS3031", "literal-range", Severity.WARNING, "a literal overflows, or is lost, in the tile's dtype"

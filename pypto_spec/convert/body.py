@@ -70,13 +70,17 @@ class BodyReader:
         made: list[Stmt] = []
         for item in items:
             try:
-                made += self.statement(item)
+                read = self.statement(item)
+                self.calls.charge(read)
+                made += read
             except CompileError as error:
                 for diagnostic in error.diagnostics:
                     self.reading.sink.emit(self.calls.inside(diagnostic))
                 self._poison(item)
             except PoisonedError:
                 self._poison(item)
+            if self.calls.over and self.calls.stack:  # nothing more of a body is worth a look
+                raise PoisonedError
         return tuple(made)
 
     def _poison(self, item: Statement) -> None:

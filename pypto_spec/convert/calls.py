@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import NoReturn
 
 from pypto_spec.convert.carried import Block
 from pypto_spec.convert.context import PoisonedError, Reading
@@ -17,7 +18,6 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.ir.expr import Index
 from pypto_spec.ir.nodes import Call, Stmt, Value
-from pypto_spec.ir.rewrite import statements
 from pypto_spec.ir.types import ArrayType, ScalarType, TensorType, TileType
 from pypto_spec.spec.formula import Name as NameExpr
 from pypto_spec.spec.models.document import Function
@@ -28,8 +28,9 @@ from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 
 DEEPEST = 32
 """Calls inside calls."""
-MOST_INLINED = 20_000
-"""Statements that all calls of a program make together."""
+MOST_INLINED = 1_000
+"""Statements that all calls of a program make together, each counted once, and calls that make them. A check of that many
+takes 1 to 3 s: each may be a `sin`, of many instructions."""
 
 Given = Value | Index | float | str | bool
 """What an argument is: a tile, array, tensor or scalar; an integer expression; or a constant."""
@@ -45,6 +46,9 @@ class CallReader:
         self.apart = contextmanager(apart)
         self.stack: list[tuple[Function, Place]] = []
         self.spent = 0
+        self.calls = 0
+        self.over = False
+        """Whether the calls were found to be too many: nothing more is then read in them, nor said about them."""
 
     # The statement
 
@@ -162,8 +166,6 @@ class CallReader:
             self.stack.pop()
         if any(d.level.value == "error" for d in reading.sink.found[before:]):
             raise PoisonedError
-        if not self.stack:
-            self.spent += sum(1 for _ in statements(body))
         made = Call(function=function.name, body=body, params=params, returned=(), results=(), loc=loc)
         return made, results
 
@@ -179,6 +181,8 @@ class CallReader:
 
     def _allowed(self, function: Function, place: Place) -> None:
         """Refuse circles, and what would never end to be written out."""
+        if self.over:
+            raise PoisonedError
         names = [f.name for f, _ in self.stack]
         if function.name in names:
             circle = [*names[names.index(function.name) :], function.name]
@@ -190,17 +194,33 @@ class CallReader:
                 secondary=[Label(function.key.span, f"`{function.name}` is written here")],
                 helps=["a function is put in the place of its calls, so it cannot call itself: use a loop"],
             )
-        self.spent += len(function.body)
-        if len(names) >= DEEPEST or self.spent > MOST_INLINED:
-            what = f"{DEEPEST} deep" if len(names) >= DEEPEST else f"more than {MOST_INLINED} statements"
-            self.spent = 0
-            self.reading.fail(
-                TOO_MUCH_INLINED,
-                place,
-                f"the calls of this program make {what}",
-                label="this call is one too many",
-                helps=["call the function in a loop, or let functions call fewer others"],
-            )
+        self.calls += 1
+        if len(names) >= DEEPEST:
+            self._too_much(place, f"calls stand inside calls more than {DEEPEST} deep")
+        if self.calls > MOST_INLINED:  # they may make none at all: a function of numbers is computed while it is read
+            self._too_much(place, f"this program makes more than {MOST_INLINED:,} calls")
+
+    def charge(self, made: Sequence[Stmt]) -> None:
+        """Count statements of a body as they are read; what is inside them has been counted. Calls are in their place only.
+
+        Raises CompileError beyond `MOST_INLINED`.
+        """
+        if not self.stack:
+            return
+        self.spent += sum(not isinstance(s, Call) for s in made)
+        if self.spent > MOST_INLINED:
+            place = self.stack[-1][1]
+            self._too_much(place, f"the calls of this program make more than {MOST_INLINED:,} statements")
+
+    def _too_much(self, place: Place, message: str) -> NoReturn:
+        self.over = True
+        self.reading.fail(
+            TOO_MUCH_INLINED,
+            place,
+            message,
+            label="this call is one too many",
+            helps=["call the function in a loop, or let functions call fewer others"],
+        )
 
     def _arguments(self, function: Function, given: Mapping[str, tuple[Given, Place]], place: Place) -> list[Name]:
         """The names of the arguments in the body."""

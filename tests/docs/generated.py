@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pypto_spec.convert import calls
 from pypto_spec.convert.let_composites import COMPOSITES, usage
 from pypto_spec.diagnostics.registry import all_rules
 from pypto_spec.diagnostics.render import FORMATS
@@ -29,6 +30,7 @@ from pypto_spec.spec.models import extras, sections, structure
 from pypto_spec.spec.models.base import Model
 from pypto_spec.spec.models.keywords import Keyword, default_table
 from pypto_spec.spec.tree import MAX_DEPTH
+from pypto_spec.spec.variants import MOST_VARIANTS
 from pypto_spec.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
@@ -136,6 +138,9 @@ def bounds() -> str:
             ("parts of a formula", f"{parser.MAX_NODES:,}"),
             ("parentheses, calls and signs inside each other", f"{parser.MAX_NESTING}"),
             ("operations chained in a formula", f"{parser.MAX_HEIGHT}"),
+            ("calls inside each other", f"{calls.DEEPEST}"),
+            ("statements that all calls make, and calls (`PS2052`)", f"{calls.MOST_INLINED:,}"),
+            ("variants of a spec (`PS2071`)", f"{MOST_VARIANTS}"),
         ),
     )
 

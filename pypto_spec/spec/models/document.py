@@ -9,8 +9,8 @@ from dataclasses import field
 from pydantic import ValidationError
 
 from pypto_spec.collector import collector_paused
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, diagnose
-from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagnose
+from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.syntax import UNKNOWN_WORD
 from pypto_spec.diagnostics.span import Source, Span
 from pypto_spec.diagnostics.suggest import did_you_mean
@@ -132,10 +132,31 @@ def _functions(root: MappingNode, model: DocumentModel, reader: Reader) -> dict[
             kind = node.get("kind")
             reader.errors.append(not_yet(kind.span if kind is not None else key.span, f"`kind: {spec.kind}`"))
             continue
+        _named_once(node, reader.errors)
         body = node.entries.get("body")
         statements = reader.block(*body, "execution") if body is not None else ()
         found[key.text] = Function(key.text, spec, key, node, statements)
     return found
+
+
+def _named_once(node: MappingNode, errors: list[Diagnostic]) -> None:
+    """An error for a name that stands twice in the list of arguments, or of returns, of a function."""
+    for word, what in (("args", "takes"), ("returns", "returns")):
+        names = node.get(word)
+        first: dict[str, Node] = {}
+        for item in names.items if isinstance(names, SequenceNode) else ():
+            if not isinstance(item, ScalarNode) or first.setdefault(item.text, item) is item:
+                continue
+            errors.append(
+                diagnose(
+                    SHADOWED_NAME,
+                    item.span,
+                    f"the function {what} `{item.text}` twice",
+                    label="again",
+                    secondary=[Label(first[item.text].span, "first here")],
+                    helps=["leave the second out, or give it a name of its own"],
+                )
+            )
 
 
 def _distinct(errors: list[Diagnostic]) -> list[Diagnostic]:

@@ -29,8 +29,8 @@ from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 DEEPEST = 32
 """Calls inside calls."""
 MOST_INLINED = 1_000
-"""Statements that all calls of a program make together, each counted once, and calls that make them. A check of that many
-takes 1 to 3 s: each may be a `sin`, of many instructions."""
+"""Statements that all calls of a program make together, each counted once, and calls that make them. A check of that
+many takes 1 to 3 s: each may be a `sin`, of many instructions."""
 
 Given = Value | Index | float | str | bool
 """What an argument is: a tile, array, tensor or scalar; an integer expression; or a constant."""
@@ -201,7 +201,7 @@ class CallReader:
             self._too_much(place, f"this program makes more than {MOST_INLINED:,} calls")
 
     def charge(self, made: Sequence[Stmt]) -> None:
-        """Count statements of a body as they are read; what is inside them has been counted. Calls are in their place only.
+        """Count statements of a body as they are read, without calls; what is inside them has been counted.
 
         Raises CompileError beyond `MOST_INLINED`.
         """

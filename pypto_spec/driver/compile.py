@@ -96,6 +96,8 @@ def _compile(
         promoted=frozenset(document.model.diagnostics.error),
         found=result.diagnostics,
     )
+    for diagnostic in document.warnings:
+        sink.emit(diagnostic)
     program = convert(document, sink)
     sink.stop_on_errors()
     if not debug and program.dump is None:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from itertools import product
 
 from pydantic import ValidationError
 
-from pypto_spec.diagnostics.model import Diagnostic, Rule, diagnose
+from pypto_spec.diagnostics.model import Diagnostic, Label, Rule, Severity, diagnose
 from pypto_spec.diagnostics.rules.syntax import WRONG_TYPE
-from pypto_spec.diagnostics.rules.variants import BAD_AXIS, BAD_COMBINATION, NO_VARIANTS
+from pypto_spec.diagnostics.rules.variants import BAD_AXIS, BAD_COMBINATION, NO_VARIANTS, NOTHING_EXCLUDED
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.records import dataclass
+from pypto_spec.spec.core_schema import IntegerTooLargeError, resolve_plain
 from pypto_spec.spec.models.sections import Target
 from pypto_spec.spec.tree import KeyNode, MappingNode, Node, ScalarNode, SequenceNode, Value
 
@@ -27,7 +29,10 @@ TARGET = "target."
 """What the names of target options begin with."""
 
 Choice = tuple[tuple[str, str], ...]
-"""The text of each axis' value, in the order of the matrix."""
+"""The text of each axis' value, in the order of the matrix. Equal values have one text, the first that is written."""
+
+Same = tuple[type, Value]
+"""What tells values apart: `64` and `0x40` are one, `1` and `true` are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +42,20 @@ class Variant:
     key: str
     constants: Mapping[str, str]
     target: Mapping[str, Value]
+    nodes: Mapping[str, ScalarNode] = field(default_factory=dict)
+    """Where the values of constants are written; one that `-D` gives is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
     name: str
-    key: KeyNode
-    values: tuple[str, ...]
+    items: tuple[ScalarNode, ...]
+    fixed: str | None = None
+    """What `-D` gives it."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return (self.fixed,) if self.fixed is not None else tuple(item.text for item in self.items)
 
 
 def read_variants(
@@ -51,23 +63,46 @@ def read_variants(
 ) -> tuple[list[Variant], list[Diagnostic]]:
     """The variants of a spec in their order, and what is wrong with the section.
 
-    A `-D` of an axis leaves that one value of it.
+    A `-D` of an axis leaves that one value of it. What is wrong may be warnings only, which leave all variants.
     """
     section = root.get("variants")
     if section is None:
         return [], []
     reader = _Reader(root, section, dict(defines or {}))
     found = reader.read()
-    return ([] if reader.errors else found), reader.errors
+    return ([] if reader.wrong else found), reader.errors
 
 
 class _Reader:
     def __init__(self, root: MappingNode, section: Node, defines: Mapping[str, str]) -> None:
         self.section = section
         constants = root.get("constants")
-        self.constants = constants.keys() if isinstance(constants, MappingNode) else []
+        self.constants = constants.entries if isinstance(constants, MappingNode) else {}
+        self.texts: dict[str, dict[Same, str]] = {}
+        """For each axis the text of each value, as it was first met."""
+        self.nodes: dict[tuple[str, str], ScalarNode] = {}
+        """Where each text of an axis stands first."""
         self.defines = defines
         self.errors: list[Diagnostic] = []
+
+    @property
+    def wrong(self) -> bool:
+        """Whether an error is among the findings."""
+        return any(d.level is Severity.ERROR for d in self.errors)
+
+    def _text(self, name: str, item: ScalarNode) -> str:
+        """The text that stands for a value of an axis, and for all that are equal to it."""
+        text = self.texts.setdefault(name, {}).setdefault(self._same(name, item.value), item.text)
+        self.nodes.setdefault((name, text), item)
+        return text
+
+    def _same(self, name: str, value: Value) -> Same:
+        """Equal values of an axis; where the constant is a float, an integer is one."""
+        written = self.constants.get(name)
+        node = written[1] if written is not None else None
+        if type(value) is int and isinstance(node, ScalarNode) and isinstance(node.value, float):
+            value = float(value)
+        return type(value), value
 
     def read(self) -> list[Variant]:
         section = self.section
@@ -102,12 +137,32 @@ class _Reader:
             choice = tuple(zip(names, values, strict=True))
             if not any(set(entry.items()) <= set(choice) for entry, _ in excluded):
                 chosen[choice] = None
+        written = {axis.name: {item.text for item in axis.items} for axis in axes}
+        for entry, item in excluded:
+            if not all(text in written[name] for name, text in entry.items()):
+                self._matches_nothing(entry, item, written)
         for entry, _ in included:
             if all(self.defines.get(name, value) == value for name, value in entry.items()):
                 chosen[tuple((name, entry[name]) for name in names)] = None
-        if not self.errors and not chosen:
+        if not self.wrong and not chosen:
             self._none(section, "`exclude` leaves no variant of the matrix", "take an entry out")
-        return list(_named(list(chosen)))
+        return list(_named(list(chosen), self.nodes))
+
+    def _matches_nothing(self, entry: Mapping[str, str], item: Node, written: Mapping[str, set[str]]) -> None:
+        """An exclusion of values that the matrix does not have."""
+        name, text = next((n, t) for n, t in entry.items() if t not in written[n])
+        place = item.get(name) if isinstance(item, MappingNode) else None
+        span = (place or item).span
+        values = ", ".join(sorted(written[name], key=lambda t: self.nodes[name, t].start))
+        self.errors.append(
+            diagnose(
+                NOTHING_EXCLUDED,
+                span,
+                f"this entry of `exclude` matches no variant: `{name}` is never {text}",
+                label="not in the matrix",
+                helps=[did_you_mean(text, sorted(written[name])) or f"`{name}` is {values}; take the entry out"],
+            )
+        )
 
     def _axes(self, matrix: Node | None) -> list[_Axis]:
         if not isinstance(matrix, MappingNode):
@@ -120,11 +175,33 @@ class _Reader:
             if not items or not all(isinstance(i, ScalarNode) and i.value is not None for i in items):
                 self._wrong(node, f"`{key.text}` is a list of values", f"write `{key.text}: [32, 64]`")
                 continue
-            texts = tuple(dict.fromkeys(i.text for i in items if isinstance(i, ScalarNode)))
-            self._known(key, [i for i in items if isinstance(i, ScalarNode)])
+            scalars = [i for i in items if isinstance(i, ScalarNode)]
+            self._known(key, scalars)
+            different = self._different(key.text, scalars)
             fixed = self.defines.get(key.text)
-            axes.append(_Axis(key.text, key, (fixed,) if fixed is not None else texts))
+            if fixed is not None:
+                fixed = self.texts[key.text].setdefault(self._same(key.text, _plain(fixed)), fixed)
+                self.defines[key.text] = fixed
+            axes.append(_Axis(key.text, different, fixed))
         return axes
+
+    def _different(self, name: str, items: list[ScalarNode]) -> tuple[ScalarNode, ...]:
+        """The values of an axis; one that stands twice is an error."""
+        found: dict[str, ScalarNode] = {}
+        for item in items:
+            first = found.setdefault(self._text(name, item), item)
+            if first is not item:
+                self.errors.append(
+                    diagnose(
+                        BAD_AXIS,
+                        item.span,
+                        f"`{item.text}` is a value of `{name}` already",
+                        label="again",
+                        secondary=[Label(first.span, "first here")],
+                        helps=["leave the second out: each value stands for a program of its own"],
+                    )
+                )
+        return tuple(found.values())
 
     def _known(self, key: KeyNode, items: list[ScalarNode]) -> None:
         """An axis is a constant of the spec, or an option of its target with legal values."""
@@ -157,7 +234,7 @@ class _Reader:
             if not isinstance(item, MappingNode) or not all(isinstance(v, ScalarNode) for _, v in item.items):
                 self._wrong(item, f"an entry of `{word}` maps axes to values", f"write `{word}: [{{{names[0]}: 1}}]`")
                 continue
-            entry = {key.text: value.text for key, value in item.items if isinstance(value, ScalarNode)}
+            entry = {key.text: self._text(key.text, v) for key, v in item.items if isinstance(v, ScalarNode)}
             strange = [key for key, _ in item.items if key.text not in names]
             missing = [name for name in names if name not in entry] if whole else []
             if strange:
@@ -180,7 +257,7 @@ class _Reader:
         self.errors.append(diagnose(rule, node.span, message, label=label, helps=[way]))
 
 
-def _named(choices: list[Choice]) -> Iterator[Variant]:
+def _named(choices: list[Choice], nodes: Mapping[tuple[str, str], ScalarNode]) -> Iterator[Variant]:
     """The variants under their keys; where two keys would be the same, every value stands after its name."""
     keys = [_key(choice, plain=True) for choice in choices]
     if len(set(keys)) < len(keys):
@@ -190,7 +267,9 @@ def _named(choices: list[Choice]) -> Iterator[Variant]:
         seen[key] = seen.get(key, 0) + 1
         unique = key if seen[key] == 1 else f"{key}_{seen[key]}"
         target = {name.removeprefix(TARGET): _typed(text) for name, text in choice if name.startswith(TARGET)}
-        yield Variant(unique, {name: text for name, text in choice if not name.startswith(TARGET)}, target)
+        constants = {name: text for name, text in choice if not name.startswith(TARGET)}
+        places = {name: nodes[name, text] for name, text in constants.items() if (name, text) in nodes}
+        yield Variant(unique, constants, target, places)
 
 
 def _key(choice: Choice, *, plain: bool) -> str:
@@ -200,6 +279,14 @@ def _key(choice: Choice, *, plain: bool) -> str:
         alone = plain and word[:1].isalpha() and text not in ("true", "false")
         parts.append(word if alone else f"{name.removeprefix(TARGET)}{word}")
     return "_".join(parts)
+
+
+def _plain(text: str) -> Value:
+    """The value of a text of the command line."""
+    try:
+        return resolve_plain(text)
+    except IntegerTooLargeError:
+        return text
 
 
 def _typed(text: str) -> Value:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pypto_spec.diagnostics.model import Diagnostic, Label, diagnose
+from pypto_spec.diagnostics.model import Diagnostic, Label, Rule, diagnose
 from pypto_spec.diagnostics.rules.names import BAD_NAME, BAD_OVERRIDE, CONSTANT_CYCLE
 from pypto_spec.diagnostics.rules.syntax import WRONG_TYPE
+from pypto_spec.diagnostics.rules.variants import BAD_AXIS
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.records import dataclass
@@ -43,11 +44,14 @@ class _Entry:
 
 
 def resolve_constants(
-    section: Node | None, overrides: Mapping[str, str] | None = None
+    section: Node | None,
+    overrides: Mapping[str, str] | None = None,
+    variant: Mapping[str, ScalarNode] | None = None,
 ) -> tuple[dict[str, Constant], list[Diagnostic]]:
     """The constants in the order they are written, and what is wrong with the others.
 
     `overrides` are the `-D NAME=VALUE` of the command line; the value keeps the type the constant has in the spec.
+    `variant` holds the values of a variant where they are written; what is overridden besides has no say there.
     A constant that depends on a wrong one is left out without a word of its own.
     """
     errors: list[Diagnostic] = []
@@ -69,9 +73,12 @@ def resolve_constants(
         entry = _entry(key, node, texts, errors)
         if entry is not None:
             entries[key.text] = entry
-    if overrides:
+    if overrides or variant:
         as_written, _ = _resolve(entries, [])
-        for name, text in overrides.items():
+        for name, node in (variant or {}).items():
+            if name not in (overrides or {}) and name in entries:
+                _given(name, node, _VARIANT, entries, texts, as_written, errors)
+        for name, text in (overrides or {}).items():
             _override(name, text, entries, texts, as_written, errors)
     values, failed = _resolve(entries, errors)
     found = {
@@ -139,6 +146,8 @@ def _override(
     if name not in known:
         key = KeyNode(source, 0, len(name), name)
         helps = [did_you_mean(name, known) or "an override changes a constant of the spec, it adds none"]
+        if name.startswith("target."):
+            helps = ["write options under `target` in the spec, or as an axis of `variants`: `--variant KEY` picks one"]
         errors.append(
             diagnose(
                 BAD_OVERRIDE,
@@ -156,12 +165,52 @@ def _override(
     except IntegerTooLargeError:
         value = text
     node = ScalarNode(source, start, len(source.text), value, text, "")
-    entry = _read(_Entry(entries[name].key, node), known, errors) if value is not None else None
-    if entry is None and value is not None:
+    _given(name, node, _OVERRIDE, entries, known, as_written, errors)
+
+
+@dataclass(frozen=True, slots=True)
+class _Giver:
+    """Who gives a constant another value: the rule, message and way out, with `{name}`, `{text}`, `{kind}`, `{old}`."""
+
+    rule: Rule
+    message: str
+    way: str
+
+
+_OVERRIDE = _Giver(BAD_OVERRIDE, "-D {name}={text}: `{name}` is {kind}", "give {kind}: `-D {name}={old}`")
+_VARIANT = _Giver(
+    BAD_AXIS, "the variants give `{name}` the value {text}: it is {kind}", "write {kind} here, such as {old}"
+)
+
+
+def _given(
+    name: str,
+    node: ScalarNode,
+    giver: _Giver,
+    entries: dict[str, _Entry],
+    known: set[str],
+    as_written: Mapping[str, Value],
+    errors: list[Diagnostic],
+) -> None:
+    """Another value of a constant, of the type it has in the spec."""
+    entry = _read(_Entry(entries[name].key, node), known, errors) if node.value is not None else None
+    if entry is None and node.value is not None:
         return
     wanted = as_written.get(name)
     given = entry.ready if entry is not None else None
     if wanted is not None and entry is not None and entry.expr is not None:
+        if giver is _VARIANT and name in entry.needs:
+            errors.append(
+                diagnose(
+                    BAD_AXIS,
+                    node.span,
+                    f"the variants give `{name}` a value made of itself: {node.text}",
+                    label="needs its own value",
+                    secondary=[Label(entries[name].node.span, f"the value of `{name}` without variants")],
+                    helps=["write the number"],
+                )
+            )
+            return
         try:
             given = evaluate(entry.expr, as_written)
         except FormulaError as error:
@@ -174,14 +223,15 @@ def _override(
     if entry is None or (wanted is not None and type(given) is not type(wanted)):
         old = entries[name]
         kind = _KINDS[type(wanted)] if wanted is not None else "a value"
+        words = {"name": name, "text": node.text, "kind": kind, "old": old.node.text}
         errors.append(
             diagnose(
-                BAD_OVERRIDE,
+                giver.rule,
                 node.span,
-                f"-D {name}={text}: `{name}` is {kind}",
+                giver.message.format(**words),
                 label=f"not {kind}",
                 secondary=[Label(old.node.span, "defined here")],
-                helps=[f"give {kind}: `-D {name}={old.node.text}`"],
+                helps=[giver.way.format(**words)],
             )
         )
         return

@@ -9,7 +9,7 @@ from dataclasses import field
 from pydantic import ValidationError
 
 from pypto_spec.collector import collector_paused
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, Severity, diagnose
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.syntax import UNKNOWN_WORD
 from pypto_spec.diagnostics.span import Source, Span
@@ -50,6 +50,8 @@ class Document:
     constants: dict[str, Constant]
     program: tuple[Statement, ...]
     functions: Mapping[str, Function] = field(default_factory=dict)
+    warnings: tuple[Diagnostic, ...] = ()
+    """What is no error in the spec as a text."""
 
     @property
     def values(self) -> dict[str, int | float | bool | str]:
@@ -99,8 +101,9 @@ def _document(
 ) -> Document:
     variants, wrong = read_variants(root, defines)
     chosen = next((v for v in variants if v.key == key), None)
-    constants, errors = resolve_constants(root.get("constants"), {**(chosen.constants if chosen else {}), **defines})
-    errors += wrong
+    constants, errors = resolve_constants(root.get("constants"), defines, chosen.nodes if chosen else None)
+    warnings = tuple(d for d in wrong if d.level is Severity.WARNING)
+    errors += [d for d in wrong if d.level is Severity.ERROR]
     unknown: list[ScalarNode] = []
     scalar = _parameters(constants, unknown) if "$" in source.text else None
     model = _sections(root, scalar, errors, chosen)
@@ -115,7 +118,7 @@ def _document(
         _check_codes(root, model, errors)
     if errors or model is None:
         raise CompileError(sorted(_distinct(errors), key=lambda d: d.primary.span.start)[:MAX_ERRORS])
-    return Document(source, root, model, constants, statements, functions)
+    return Document(source, root, model, constants, statements, functions, warnings)
 
 
 def _functions(root: MappingNode, model: DocumentModel, reader: Reader) -> dict[str, Function]:

@@ -45,6 +45,40 @@ def test_one_spec_can_be_named(tmp_path: Path) -> None:
     assert pytest_of(tmp_path, "-k", "good").returncode == 0
 
 
+VARIANTS = """\
+spec: v1
+name: scaled
+constants: {TR: 64, by: 2.0}
+variants: {matrix: {TR: [32, 64], by: [2.0, 3.0]}}
+tensors:
+  x: {dtype: fp32, shape: [128, 64]}
+  out: {dtype: fp32, shape: [128, 64], access: out}
+program:
+  - region: scaled
+    body:
+      - for: {index: i, count: 128 // TR}
+        body:
+          - load: {into: t, from: x, at: [i * TR, 0], shape: [TR, 64]}
+          - let: y = t * by
+          - store: {from: y, to: out, at: [i * TR, 0]}
+golden: {expect: {out: x * 2}}
+"""
+
+
+def test_each_variant_is_an_item(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    write(tmp_path, good=GOOD, scaled=VARIANTS)
+    listed = pytest_of(tmp_path, "--collect-only", "scaled.yaml").stdout
+    names = [f"scaled.yaml::scaled[TR{rows}_by{by}]" for rows in (32, 64) for by in ("2_0", "3_0")]
+    assert [line for line in listed.splitlines() if "::" in line] == names
+    done = pytest_of(tmp_path, "scaled.yaml", "-rA", "--pypto-schedules", "2")
+    assert "2 failed, 2 passed" in done.stdout
+    said = dict(reversed(line.split(" ")[:2]) for line in done.stdout.splitlines() if line.startswith(("PASS", "FAIL")))
+    assert said == {name: "PASSED" if "by2" in name else "FAILED" for name in names}
+    one = pytest_of(tmp_path, names[0], "--pypto-schedules", "2")
+    assert (one.returncode, "1 passed" in one.stdout) == (0, True)
+
+
 def test_nothing_is_imported_where_no_spec_is_run(tmp_path: Path) -> None:
     write(tmp_path, good=GOOD)
     (tmp_path / "test_more.py").write_text(

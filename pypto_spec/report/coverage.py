@@ -108,7 +108,7 @@ class _Walk:
 
     def branch(self, stmt: If, values: Values) -> Iterator[Store]:
         try:
-            arms = (stmt.then,) if holds(stmt.condition, values) else (stmt.other,)
+            arms: tuple[tuple[Stmt, ...], ...] = (stmt.then,) if holds(stmt.condition, values) else (stmt.other,)
         except KeyError:
             arms = (stmt.then, stmt.other)
         for arm in arms:

@@ -74,7 +74,7 @@ def read_variants(
 
 
 class _Reader:
-    def __init__(self, root: MappingNode, section: Node, defines: Mapping[str, str]) -> None:
+    def __init__(self, root: MappingNode, section: Node, defines: dict[str, str]) -> None:
         self.section = section
         constants = root.get("constants")
         self.constants = constants.entries if isinstance(constants, MappingNode) else {}

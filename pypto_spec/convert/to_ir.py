@@ -6,7 +6,7 @@ control flows, gives every binding a version of its own, and adds what loops car
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,10 +22,10 @@ from pypto_spec.convert.scope import Fresh, Name, Scope
 from pypto_spec.convert.strides import read_strides
 from pypto_spec.diagnostics.model import CompileError, Sink
 from pypto_spec.diagnostics.rules.names import NEVER_WRITTEN, SHADOWED_NAME
-from pypto_spec.diagnostics.rules.syntax import OUT_OF_RANGE
+from pypto_spec.diagnostics.rules.syntax import NUMBER_RANGE, OUT_OF_RANGE
 from pypto_spec.diagnostics.rules.target import NOT_YET
 from pypto_spec.diagnostics.span import Loc, Source
-from pypto_spec.ir.dtype import DTYPES
+from pypto_spec.ir.dtype import DTYPES, DType
 from pypto_spec.ir.expr import Index, Sym, bounds, sym
 from pypto_spec.ir.nodes import Dump, Program, TargetOptions, Value
 from pypto_spec.ir.types import Access, ScalarType, TensorType, round_up
@@ -214,9 +214,24 @@ class _Converter:
             raise
         finally:
             reading.exprs.affine = reading.dump is None
+        self._size(key, fields.get("shape") or node, dtype, shape)
         value = Value(key.text, TensorType(dtype, shape, access, pitches))
         reading.scope.declare(Name(key.text, "tensor", key, value))
         return value
+
+    def _size(self, key: KeyNode, where: Node, dtype: DType, shape: Sequence[Index]) -> None:
+        """Offsets in a tensor are 64-bit numbers, even where all its symbols are as small as they can be."""
+        least = dtype.bytes
+        for extent in shape:
+            least *= bounds(extent)[0] or 1
+        if least >= 2**63:
+            self.reading.fail(
+                NUMBER_RANGE,
+                where,
+                f"`{key.text}` takes {least:,} bytes, which do not fit in 64 bits",
+                label="too large for any memory",
+                helps=["make an extent smaller"],
+            )
 
     def _extent(self, key: KeyNode, item: Node) -> Index:
         """An extent of a tensor, which is 1 or more where it is known."""

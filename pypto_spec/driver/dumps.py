@@ -43,7 +43,11 @@ def dump_files(
 
 
 def _relative(name: str, folder: str | os.PathLike[str]) -> str:
-    """A spec's name as seen from a folder; what is already relative to the current folder stays as it is there."""
+    """A spec's name as seen from a folder; what is already relative to the current folder stays as it is there.
+
+    Bytes of it that are no UTF-8 are spelt out: a dump is UTF-8.
+    """
+    name = name.encode("utf-8", "backslashreplace").decode()
     if name == STDIN or os.fspath(folder) in ("", "."):
         return name
     return Path(os.path.relpath(os.path.realpath(name), os.path.realpath(folder))).as_posix()

@@ -19,9 +19,13 @@ _TASK_TYPES = {"aiv": "KERNEL_TYPE_AIV_ONLY", "aic": "KERNEL_TYPE_AIC_ONLY"}
 
 
 def spec_name(program: Program) -> str:
-    """The name of the spec's file, without folders; for a dump the file it came from."""
+    """The name of the spec's file, without folders; for a dump the file it came from.
+
+    Bytes of it that are no UTF-8 are spelt out, since what is rendered is UTF-8.
+    """
     name = program.dump.source if program.dump is not None else program.loc.span.source.name
-    return PurePath(name.replace("\\", "/")).name or name
+    name = PurePath(name.replace("\\", "/")).name or name
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def render_kernel(

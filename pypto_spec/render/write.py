@@ -185,7 +185,8 @@ def _fill(folder: Path, files: Mapping[str, str | bytes]) -> None:
         assert not name.startswith(("/", ".")) and ".." not in name.split("/"), name
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        # Names of files in a text may hold bytes that are no UTF-8.
+        path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
     (folder / MARKER).write_bytes("\n".join([_HEADER, *sorted(files)]).encode())
 
 

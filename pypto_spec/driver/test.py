@@ -17,7 +17,7 @@ from pypto_spec.driver.session import Compiled, compile_spec, has_errors
 from pypto_spec.driver.workers import Died, run_all
 from pypto_spec.golden.need_torch import TorchMissingError, torch
 from pypto_spec.golden.run import Outcome, Subject, golden_test
-from pypto_spec.host.compile import CompileError, CompilerMissingError, KernelSource, compile_kernels
+from pypto_spec.host.compile import CompileError, CompilerMissingError, KernelSource, MachineError, compile_kernels
 from pypto_spec.records import dataclass
 from pypto_spec.render.model import RenderedProgram
 from pypto_spec.render.program import render_kernels
@@ -79,7 +79,7 @@ def prepare(specs: Sequence[Spec], defines: Mapping[str, str], jobs: int = 0, de
         _compile_batches(ready, jobs or cores())
         for tested in ready:
             _load(tested)
-    except (CompilerMissingError, TorchMissingError) as error:
+    except (CompilerMissingError, MachineError, TorchMissingError) as error:
         raise UsageError(str(error)) from error
     return made
 

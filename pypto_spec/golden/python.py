@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -49,10 +50,19 @@ def _function(path: Path, name: str) -> Callable[..., Any]:
     return cast(Callable[..., Any], found)
 
 
+class _Reader(SourceFileLoader):
+    """Imports a file and leaves nothing beside it: a folder of specs is only read."""
+
+    def set_data(self, path: str, data: object, *, _mode: int = 0) -> None:
+        """Where bytecode would be written."""
+
+
 def _module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("pypto_spec_golden", path)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise GoldenError(f"{_WHERE}{path.name} is no Python file", "its name ends in .py")
+    loader = _Reader("pypto_spec_golden", str(path))
+    spec = importlib.util.spec_from_loader(loader.name, loader, origin=str(path))
+    assert spec is not None and spec.loader is not None, "a loader was given"
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

@@ -59,6 +59,10 @@ class CompilerMissingError(RuntimeError):
         )
 
 
+class MachineError(RuntimeError):
+    """This machine did not let a kernel be compiled: no space, no rights, a compiler that was killed."""
+
+
 class CompileError(RuntimeError):
     """The C++ compiler refused a kernel; the text holds its messages with the kernel's own line numbers."""
 
@@ -147,8 +151,19 @@ def _beside(target: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+_OF_THE_MACHINE = re.compile(
+    "No space left on device|Disk quota exceeded|Read-only file system|File too large|File size limit exceeded"
+    "|[Cc]annot allocate memory|out of memory|signal terminated program|Killed"
+)
+"""What a compiler says when the machine is at fault, not the text."""
+
+
 def _invoke(command: Sequence[str], what: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    reason = _OF_THE_MACHINE.search(done.stderr)
+    if done.returncode < 0 or (done.returncode != 0 and reason is not None):
+        said = reason[0] if reason is not None else f"killed by signal {-done.returncode}"
+        raise MachineError(f"the C++ compiler could not compile {what}: {said}; free some memory and disk space")
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         raise CompileError(f"the C++ compiler refused {what}:\n" + "\n".join(lines[:40]))
@@ -249,6 +264,16 @@ def compile_kernels(kernels: Sequence[KernelSource], *, cache: Path | None = Non
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"kernel names must differ within a batch: {', '.join(twice)}")
     where = cache if cache is not None else default_cache()
+    try:
+        return _compiled(kernels, where)
+    except OSError as error:
+        raise MachineError(
+            f"compiled kernels cannot be kept in {where}: {error.strerror or error}; free some space there, or name "
+            "another folder in the variable XDG_CACHE_HOME"
+        ) from error
+
+
+def _compiled(kernels: Sequence[KernelSource], where: Path) -> HostLibrary:
     engine = _build_engine(where.resolve())
     folder = engine.parent / engine.stem.removeprefix("lib")
     missing = [kernel for kernel in kernels if not (folder / f"{kernel.key()}.so").exists()]

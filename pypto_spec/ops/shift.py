@@ -85,6 +85,6 @@ for _name, _call, _torch, _doc in (
             spaces=in_vec("into", "lhs", "rhs"),
             no_alias=frozenset({"rhs"}),
             function=_name,
-            example=f"- {_name}: {{into: y, lhs: a, rhs: n}}",
+            example=f"- {_name}: {{into: y, lhs: a, rhs: b}}",
         )
     )

@@ -252,6 +252,12 @@ def cases(defn: OpDef, dtype: DType, shape: Shape, name: str, thorough: bool) ->
             yield atomic(f"{name}_atomic", dtype, shape)
     elif defn.name == "create_tile":
         yield created(name, dtype, shape)
+    elif defn.effects == "shows":
+        spec = Spec(name)
+        spec.load("x", dtype, shape)
+        spec.body.append(f"{defn.name}: {{dump: x}}")
+        spec.store("x", dtype, shape)
+        yield Case(spec.text(), True)
     elif defn.name == "full":
         yield filled(name, dtype, shape, "7")
         if dtype.is_float:

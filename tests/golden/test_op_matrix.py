@@ -110,7 +110,7 @@ FURTHER = ("odd", "tail", "r257", "pitch", "tiny", "long", "tall")
 
 def takes(defn: OpDef, dtype: DType, shape: Shape) -> bool:
     """Whether the operator takes a shape at all."""
-    return shape[1] > 1 or shape[0] == 1 or no_form(defn, dtype, "one column") is None
+    return shape[1] > 1 or no_form(defn, dtype, "one column") is None
 
 
 def further(defn: OpDef) -> Iterator[Case]:

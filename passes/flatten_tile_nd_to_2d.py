@@ -123,6 +123,7 @@ def _valid(valid: tuple[Index, ...], shape: tuple[int, ...], loc: Loc, name: str
     first = True
     for extent, full in zip(valid[:-1], shape[:-1], strict=True):
         if full == 1:
+            rows = mul(rows, extent)  # it may be there or not
             continue
         if not first and extent != full:
             text = ", ".join(map(to_text, valid))

@@ -87,7 +87,7 @@ def _extent(tile: TileType) -> tuple[Index, Index]:
     rows: Index = 1
     for extent in valid[:-1]:
         rows = mul(rows, extent)
-    return (1, rows) if tile.order is Layout.DN else (rows, valid[-1])
+    return (1, mul(rows, valid[-1])) if tile.order is Layout.DN else (rows, valid[-1])
 
 
 def _inside(extent: Index, most: int) -> Index:

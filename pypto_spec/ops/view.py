@@ -28,7 +28,7 @@ from pypto_spec.ops.build import (
 )
 from pypto_spec.ops.registry import define
 from pypto_spec.ops.shuffle import GATHERED
-from pypto_spec.ops.window import check_bounds, check_rank
+from pypto_spec.ops.window import check_bounds, check_rank, spread_valid
 
 
 def view_offset(op: Op) -> Index:
@@ -204,10 +204,8 @@ def _padded(inference: Inference, x: TileType, result: TileType) -> CompileError
 def _valid(inference: Inference, x: TileType, result: TileType) -> tuple[Index, ...] | None:
     if x.valid is None:
         return None
-    kept = [v for v, n in zip(x.valid, x.shape, strict=True) if n != 1]
     if [n for n in x.shape if n != 1] == [n for n in result.shape if n != 1]:
-        left = iter(kept)
-        return tuple(1 if n == 1 else next(left) for n in result.shape)
+        return spread_valid(x.valid, x.shape, result.shape)
     raise inference.fail(
         rules.RESHAPE_ILLEGAL,
         f"reshape of a tile of which only {shape_text(x.valid)} of {shape_text(x.shape)} is valid to "

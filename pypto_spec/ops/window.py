@@ -51,6 +51,7 @@ def runs(tensor: TensorType, at: Sequence[Index], shape: Sequence[int], valid: S
     for axis in reversed(range(len(shape) - 1)):
         extent, part, stride = shape[axis], valid[axis], strides[axis]
         if extent == 1:
+            count = mul(count, part)  # it may be there or not
             continue
         if not whole:
             raise UnsupportedWindowError("only the outermost axis, and the last one, can be partly valid")
@@ -254,15 +255,24 @@ def place_window(extents: Sequence[int], rank: int) -> tuple[int, ...] | None:
     return None if len(kept) > rank else (*(1,) * (rank - len(kept)), *kept)
 
 
+def spread_valid(valid: Sequence[Index], shape: Sequence[int], other: Sequence[int]) -> tuple[Index, ...]:
+    """The valid extent in other axes, which differ by axes of extent 1.
+
+    An axis of extent 1 of which nothing may be valid goes to one of the others, or makes the last one empty.
+    """
+    left = iter([v for v, n in zip(valid, shape, strict=True) if n != 1])
+    made: list[Index] = [1 if n == 1 else next(left) for n in other]
+    for extent in (v for v, n in zip(valid, shape, strict=True) if n == 1 and v != 1):
+        free = (axis for axis in reversed(range(len(other))) if other[axis] == 1 and made[axis] == 1)
+        axis = next(free, len(other) - 1)
+        made[axis] = mul(made[axis], extent)
+    return tuple(made)
+
+
 def place_valid(valid: Sequence[Index], tile: Sequence[int], window: Sequence[int]) -> tuple[Index, ...]:
     """The valid extent of a tile in the axes of its window: of the rows, the outermost axis is cut."""
     if [n for n in tile if n != 1] == [n for n in window if n != 1]:
-        left = iter([v for v, n in zip(valid, tile, strict=True) if n != 1])
-        placed = [1 if n == 1 else next(left) for n in window]
-        for back, (v, n) in enumerate(zip(reversed(valid), reversed(tile), strict=True), 1):
-            if n == 1 and back <= len(window) and window[-back] == 1:
-                placed[-back] = v  # perhaps 0: a part of a tile that lies behind what is valid
-        return tuple(placed)
+        return spread_valid(valid, tile, window)
     rows: Index = 1
     for v in valid[:-1]:
         rows = mul(rows, v)

@@ -59,10 +59,10 @@ def codes(**words: str) -> list[str]:
 
 
 def test_a_whole_last_tile_leaves_the_tensor_and_an_example_says_so() -> None:
-    load, store = found()
+    load, store = found(symbol="{min: 64, max: 4096}")
     assert (load.rule.code, store.rule.code) == ("PS3063", "PS3063")
     assert load.message.startswith(
-        "with M = 1, N = 1, b = 0, i = 0 axis 0 of the window covers 0 to 64 of `x`, which ends at 1"
+        "with M = 65, N = 1, b = 0, i = 1 axis 0 of the window covers 64 to 128 of `x`, which ends at 65"
     )
     assert 'valid` with "min(64, M - i * 64)" on axis 0' in load.helps[0]
     assert "of `out`" in store.message
@@ -91,7 +91,8 @@ def test_conditions_are_evaluated() -> None:
 def test_blocks_beyond_the_end() -> None:
     grid = "spmd: {index: b, blocks: 8}"
     row = "b * 64"
-    assert codes(grid=grid, at=row, loop="count: 1") == ["PS3063", "PS3063"]
+    assert codes(grid=grid, at=row, loop="count: 1") == ["PS3004"]
+    assert codes(grid=grid, at=row, loop="count: 1", symbol="{min: 500, max: 4096}") == ["PS3063", "PS3063"]
     assert codes(grid=grid, at=row, loop="count: 1", valid="min(64, max(0, M - b * 64))") == []
     assert codes(grid=grid, at=row, loop="count: 1", symbol="{min: 512, max: 4096}") == []
 
@@ -101,7 +102,7 @@ def test_an_empty_window_may_start_anywhere() -> None:
 
 
 def test_a_window_before_the_start() -> None:
-    assert set(codes(at="M - 64", loop="count: 1")) == {"PS3063"}
+    assert set(codes(at="M - 64", loop="count: 1")) == {"PS3004"}
 
 
 def test_what_depends_on_a_scalar_is_left_out() -> None:

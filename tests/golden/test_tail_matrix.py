@@ -185,12 +185,6 @@ program:
 """
 
 
-def test_the_place_of_an_extreme_needs_a_pad_that_somebody_chose() -> None:
-    (found,) = errors(ARG)
-    assert found.rule.code == "PS3010"
-    assert "pad: min" in found.helps[0]
-
-
 def test_softmax_over_a_run_time_number_of_columns() -> None:
     text = """\
 spec: v1

@@ -89,6 +89,16 @@ class CallReader:
                 secondary=[Label(function.key.span, f"returns {', '.join(returns) or 'nothing'}")],
                 helps=[f"write `into: [{', '.join(returns)}]`" if returns else "leave `into` out"],
             )
+        texts = [reading.text(node) for node in into]
+        for number, text in enumerate(texts):
+            if text in texts[:number]:
+                reading.fail(
+                    BAD_CALL,
+                    into[number],
+                    f"`into` names `{text}` twice",
+                    label="the first one would be lost",
+                    helps=["give each result a name of its own"],
+                )
         call, results = self.call(function, given, place, loc)
         made: list[Stmt] = []
         bound: list[Value] = []

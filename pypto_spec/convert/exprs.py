@@ -189,6 +189,9 @@ class Expressions:
             return Condition("not", self.condition(expr.operand))
         if isinstance(expr, Compare) and not self._is_word(expr.left) and not self._is_word(expr.right):
             return Condition(cast(Relation, expr.op), self.index(expr.left), self.index(expr.right))
+        if isinstance(expr, Name) and (found := self.scope.get(expr.id)) is not None and found.kind != "constant":
+            way_out = f"compare it, as in `{expr.id} > 0`" if found.index is not None else "it is made of integers"
+            raise _no_index(expr, f"a condition is needed here, `{expr.id}` is {found.what}", way_out)
         constants = {n.text: n.constant for n in self.scope if n.kind == "constant" and n.constant is not None}
         value = evaluate(expr, constants)
         if not isinstance(value, bool):

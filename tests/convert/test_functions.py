@@ -320,3 +320,30 @@ def test_calls_compute_what_their_functions_say(tmp_path: Path) -> None:
     (tmp_path / "k.yaml").write_text(CALLS)
     done = run_command("test", str(tmp_path / "k.yaml"))
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    ("body", "functions", "code", "words"),
+    [
+        ("- let: t = f(t, t)", "f: {args: [x, x], returns: [y], body: [{let: y = x * 2}]}", "PS2050", "two arguments"),
+        (
+            "- call: {function: f, args: {x: t}, into: [t, t]}",
+            "f: {args: [x], returns: [y, z], body: [{let: y = x * 2}, {let: z = x * 3}]}",
+            "PS2050",
+            "names `t` twice",
+        ),
+        ("- let: t = min(t)", "min: {args: [x], returns: [y], body: [{let: y = x * 2}]}", "PS2030", "`min`"),
+        ("- let: k = M\n- while: k\n  body:\n    - let: k = k - 1", "", "PS3032", "`k` is a number"),
+        (
+            "- let: t = f(t, 3)",
+            "f: {args: [x, k], returns: [y], body: [{let: y = g(x)}]}\n"
+            "g: {args: [x], returns: [y], body: [{let: y = x * k}]}",
+            "PS2001",
+            "`k` is not defined",
+        ),
+    ],
+)
+def test_names_are_told_apart(body: str, functions: str, code: str, words: str) -> None:
+    found = error(body, functions)
+    assert found.rule.code == code
+    assert words in found.message

@@ -61,7 +61,7 @@ class BranchReader:
             elif isinstance(one, Value) or isinstance(two, Value):
                 reading.fail(CONFLICTING_KEYS, node, f"`{text}` is a tile in one arm and a number in the other")
             else:
-                symbol = local(text, self.carried.range_of(node, union((one, two))))
+                symbol = local(self.carried.number_name(text), self.carried.range_of(node, union((one, two))))
                 scope.set(Name(text, "number", node, index=sym(symbol)))
                 numbers.append(NumberPhi(symbol, one, two))
         return If(

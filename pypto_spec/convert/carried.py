@@ -71,7 +71,7 @@ class CarryReader:
                 self.ops.bind(value, start.key)
                 made[start.name] = value
             else:
-                symbol = local(start.name, self.range_of(start.node, limits.get(start.name, (None, None))))
+                symbol = local(self.number_name(start.name), self.range_of(start.node, limits.get(start.name, (None, None))))
                 reading.scope.set(Name(start.name, "number", start.key, index=sym(symbol)))
                 made[start.name] = symbol
         return made
@@ -85,6 +85,16 @@ class CarryReader:
             self.reading.static(low, "`min`") if low is not None else None,
             self.reading.static(high, "`max`") if high is not None else None,
         )
+
+    def number_name(self, name: str) -> str:
+        """What a number written under this name is called: a version of it where the name is taken, or may be.
+
+        A dump is read back by these names, and one that is bound again is carried by the loops around.
+        """
+        reading = self.reading
+        if reading.dump is not None or (reading.scope.get(name) is None and not reading.scope.in_function):
+            return name
+        return reading.fresh.name(name)
 
     def range_of(self, node: Node, derived: Bounds) -> Bounds:
         """The bounds of a number: those that are written, else the derived ones; a dump writes all that it knows."""
@@ -160,7 +170,7 @@ class CarryReader:
                     if jump.kind == "continue":
                         self._check_limits(start, argument, other)
                 self._check_limits(start, argument, last)
-                symbol = local(name, self.range_of(item, union((init, last, *others))))
+                symbol = local(self.number_name(name), self.range_of(item, union((init, last, *others))))
                 self.reading.scope.set(Name(name, "number", item, index=sym(symbol)))
                 numbers.append(NumberCarry(argument, init, last, symbol))
         for text, (_, item) in names.items():

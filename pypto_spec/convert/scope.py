@@ -90,6 +90,11 @@ class Scope:
         self._program: dict[str, Name] | None = None
         """In the body of a function: the names of the whole program."""
 
+    @property
+    def in_function(self) -> bool:
+        """Whether this is the body of a function."""
+        return self._program is not None
+
     def get(self, text: str) -> Name | None:
         """What a name means here."""
         return self._names.get(text)

@@ -133,6 +133,15 @@ def _swapped(x: Any, n: int) -> Any:
     return x - u * 3 + 10 * k + m
 
 
+def _one_name(x: Any, n: int) -> Any:
+    m = n
+    for i in range(3):
+        for _ in range(4):
+            m = m + 1
+        m = m % 7 if i == 1 else m + 2
+    return x + 2 * m
+
+
 CASES = [
     _case(
         "steps",
@@ -345,6 +354,43 @@ whole:
   returns: [r]
   body:
     - let: r = zero(x) + x
+""",
+    ),
+    _case(
+        "one_name",
+        """
+- let: m = N
+- for: {index: i, count: 3}
+  carry: {m: m}
+  body:
+    - unroll: {index: u, count: 2}
+      body:
+        - for: {index: j, count: 2}
+          carry: {m: m}
+          body:
+            - yield: {m: m + 1}
+    - if: i == 1
+      then:
+        - yield: {m: m % 7}
+      else:
+        - yield: {m: m + 2}
+      results: [m]
+    - yield: {m: m}
+- call: {function: same, args: {m: m}, into: m}
+- for: {index: j, count: m}
+  body:
+    - let: t = t + 1.0
+""",
+        _one_name,
+        """
+same:
+  args: [m]
+  returns: [m]
+  body:
+    - for: {index: i, count: m}
+      carry: {m: m}
+      body:
+        - yield: {m: m + 1}
 """,
     ),
 ]

@@ -263,7 +263,8 @@ class CallReader:
             wants = args[name] if isinstance(args, dict) else None
             self._fits(function, name, value, wants, where)
             if isinstance(value, Value):
-                made.append(_argument(name, value, where))
+                index = next((n.index for n in self.reading.scope if n.value is value), None)
+                made.append(_argument(name, value, index, where))
             elif isinstance(value, bool | int | float | str):
                 index = value if type(value) is int else None
                 made.append(Name(name, "constant", where, index=index, constant=value, argument=True))
@@ -286,6 +287,9 @@ class CallReader:
             found = str(kind) if kind is not None else found
         else:
             ok, said = found == f"a {wants}" or (wants == "index" and found == "an integer"), _article(wants)
+            ok = ok or (
+                wants == "index" and isinstance(kind, ScalarType) and kind.dtype.name.startswith(("int", "uint"))
+            )
         if not ok:
             self.reading.fail(
                 BAD_CALL,
@@ -326,12 +330,12 @@ class CallReader:
         return self.ops.use(found, function.key.span)
 
 
-def _argument(name: str, value: Value, where: Place) -> Name:
+def _argument(name: str, value: Value, index: Index | None, where: Place) -> Name:
     """The name of a tile is the body's own; tensors and scalars are what they are outside."""
     if isinstance(value.type, TensorType):
         return Name(name, "tensor", where, value)
     if isinstance(value.type, ScalarType):
-        return Name(name, "scalar", where, value)
+        return Name(name, "scalar", where, value, index=index)
     return Name(name, "value", where, Value(name, value.type))
 
 

@@ -71,7 +71,9 @@ class CarryReader:
                 self.ops.bind(value, start.key)
                 made[start.name] = value
             else:
-                symbol = local(self.number_name(start.name), self.range_of(start.node, limits.get(start.name, (None, None))))
+                symbol = local(
+                    self.number_name(start.name), self.range_of(start.node, limits.get(start.name, (None, None)))
+                )
                 reading.scope.set(Name(start.name, "number", start.key, index=sym(symbol)))
                 made[start.name] = symbol
         return made

@@ -11,7 +11,7 @@ from pypto_spec.diagnostics.rules.calls import BAD_CALL
 from pypto_spec.diagnostics.rules.shapes import NO_TILE
 from pypto_spec.ir.expr import Index
 from pypto_spec.ir.nodes import Value
-from pypto_spec.spec.formula import Call, Expr, FormulaError
+from pypto_spec.spec.formula import Call, Expr, FormulaError, Name
 from pypto_spec.spec.models.document import Function
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ def called(formula: Formula, function: Function, call: Call) -> Term:
 
 def _given(formula: Formula, expr: Expr) -> Value | Index | float:
     """An argument of a function of the spec."""
+    found = formula.reading.scope.get(expr.id) if isinstance(expr, Name) else None
+    if found is not None and found.kind == "scalar" and found.value is not None:
+        return found.value  # an integer one as well: the body may compute with it
     if is_number(expr, formula.reading.scope):
         try:
             return formula.reading.exprs.index(expr)

@@ -103,7 +103,7 @@ class _Converter:
             if twice is not None:
                 self.reading.sink.report(
                     BAD_CALL,
-                    function.node.get("args") or function.key.span,
+                    (function.node.get("args") or function.key).span,
                     f"`{function.name}` has two arguments `{twice}`",
                     label="named twice",
                     helps=["give each argument a name of its own"],

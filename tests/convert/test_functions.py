@@ -347,3 +347,12 @@ def test_names_are_told_apart(body: str, functions: str, code: str, words: str) 
     found = error(body, functions)
     assert found.rule.code == code
     assert words in found.message
+
+
+def test_an_integer_scalar_is_a_number_and_an_index() -> None:
+    functions = (
+        "f: {args: {x: tile, a: scalar, k: index}, returns: [y], body: [{let: y = x}, "
+        "{for: {index: i, count: k}, body: [{let: y = y * a}]}]}"
+    )
+    text = spec("- let: t = f(t, n, n)\n- call: {function: f, args: {x: t, a: n, k: n}, into: t}", functions)
+    read(text.replace("{eps: fp32}", "{n: int32}"))

@@ -169,22 +169,6 @@ def _touched(form: Form, run: GoldenRun, outputs: dict[str, Any], text: str, ext
     return bool((before != after)[outside].any())
 
 
-ARG = """\
-spec: v1
-name: arg
-symbols: {N: {min: 1, max: 64}}
-tensors:
-  a:   {dtype: fp32, shape: [8, 64]}
-  out: {dtype: int32, shape: [8, 1], access: out}
-program:
-  - region: arg
-    body:
-      - load: {into: t, from: a, at: [0, 0], shape: [8, 64], valid: [8, N]}
-      - row_argmax: {into: y, x: t}
-      - store: {from: y, to: out, at: [0, 0]}
-"""
-
-
 def test_softmax_over_a_run_time_number_of_columns() -> None:
     text = """\
 spec: v1

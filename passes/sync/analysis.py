@@ -277,7 +277,10 @@ class Analysis:
             row, time = rows[source], last[source]
         self._learn(target, source, row, time)
         if loop is None and not isinstance(second, Op):
-            self.learnt.setdefault(second, []).append((target, source, row, time))
+            holders = [frame.stmt for frame in self.frames]
+            for holder in holders[holders.index(second) :]:  # the wait stands before all of them
+                if isinstance(holder, For | If):
+                    self.learnt.setdefault(holder, []).append((target, source, row, time))
 
     def _learnt_before(self, stmt: For | If, known: Iterable[Sequence[int]]) -> list[list[int]]:
         """What was known before a loop or `if`, with what the waits give that are found to stand in front of it."""

@@ -21,7 +21,6 @@ from pypto_spec.convert.options import check_options
 from pypto_spec.convert.scope import Fresh, Name, Scope
 from pypto_spec.convert.strides import read_strides
 from pypto_spec.diagnostics.model import CompileError, Sink
-from pypto_spec.diagnostics.rules.calls import BAD_CALL
 from pypto_spec.diagnostics.rules.names import NEVER_WRITTEN, SHADOWED_NAME
 from pypto_spec.diagnostics.rules.syntax import NUMBER_RANGE, OUT_OF_RANGE
 from pypto_spec.diagnostics.rules.target import NOT_YET
@@ -97,16 +96,6 @@ class _Converter:
                     f"`{function.name}` cannot name a function: the language has one of that name",
                     label="this name is taken",
                     helps=[f"choose another name, for example `my_{function.name}`"],
-                )
-            args = list(function.model.args)
-            twice = next((name for place, name in enumerate(args) if name in args[:place]), None)
-            if twice is not None:
-                self.reading.sink.report(
-                    BAD_CALL,
-                    (function.node.get("args") or function.key).span,
-                    f"`{function.name}` has two arguments `{twice}`",
-                    label="named twice",
-                    helps=["give each argument a name of its own"],
                 )
 
     def program(self) -> Program:

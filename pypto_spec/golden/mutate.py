@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 from pypto_spec.check import check_program
@@ -153,18 +154,20 @@ def refused(program: Program, mutant: Mutant) -> bool:
 
 
 def judge(subject: Subject, *, schedules: Sequence[int] = (0, 1, 2), auto_blocks: int = 3) -> list[Verdict]:
-    """Every mutant's verdict; the host model runs a mutant under the schedules until it objects as it must."""
+    """Every mutant's verdict; the host model runs a mutant under sizes and schedules until it objects as it must.
+
+    The last size comes first, which is mostly the largest; others are there for branches that it does not take.
+    """
     verdicts: list[Verdict] = []
-    runs = [GoldenRun(subject, values, 0) for values in sizes(subject.program)[-1:]]
+    runs = [GoldenRun(subject, values, 0) for values in reversed(sizes(subject.program))]
     for mutant in mutants(subject):
         host = race = False
         needs_race = mutant.kind in ("barrier", "inner barrier", "dependency")
-        for run in runs:
-            for schedule in schedules:
-                outputs, faults = run.run(schedule, auto_blocks, {mutant.kernel: mutant.lines})
-                host = host or bool(faults) or bool(run.compare(outputs))
-                race = race or any(f.finding.kind == "race" and len(f.finding.lines) == 2 for f in faults)
-                if race or (host and not needs_race):
-                    break
+        for run, schedule in product(runs, schedules):
+            outputs, faults = run.run(schedule, auto_blocks, {mutant.kernel: mutant.lines})
+            host = host or bool(faults) or bool(run.compare(outputs))
+            race = race or any(f.finding.kind == "race" and len(f.finding.lines) == 2 for f in faults)
+            if race or (host and not needs_race):
+                break
         verdicts.append(Verdict(mutant, host, race, refused(subject.program, mutant)))
     return verdicts

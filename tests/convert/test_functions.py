@@ -325,7 +325,6 @@ def test_calls_compute_what_their_functions_say(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "functions", "code", "words"),
     [
-        ("- let: t = f(t, t)", "f: {args: [x, x], returns: [y], body: [{let: y = x * 2}]}", "PS2050", "two arguments"),
         (
             "- call: {function: f, args: {x: t}, into: [t, t]}",
             "f: {args: [x], returns: [y, z], body: [{let: y = x * 2}, {let: z = x * 3}]}",

@@ -69,6 +69,8 @@ class Reading:
     walked: set[Sym] = field(default_factory=set)
     """Indices of the loops around this point, and dimensions, that take each value of their bounds here, as no `if` is
     in between."""
+    unrolled: set[Sym] = field(default_factory=set)
+    """Indices of the `unroll`s read so far: constants in each iteration."""
     reported: list[Name] = field(default_factory=list)
     """Constants that were reported as no integers; one message each."""
     loops: int = 0

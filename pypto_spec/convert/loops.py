@@ -23,7 +23,7 @@ from pypto_spec.diagnostics.rules.sync import STAGES_NOT_YET
 from pypto_spec.diagnostics.rules.syntax import MISSING_KEY
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.condition import condition_symbols
-from pypto_spec.ir.expr import Index, Sym, sym
+from pypto_spec.ir.expr import Expr, Index, Sym, sym, symbols
 from pypto_spec.ir.nodes import For, Jump, NumberCarry, Value
 from pypto_spec.records import dataclass
 from pypto_spec.spec.formula import names
@@ -93,6 +93,8 @@ class LoopReader:
                 reading.fail(MISSING_KEY, loc.span, f"`{kind}` needs `index`: the name of the loop index")
             symbol = loop_symbol(reading.text(index), start, stop, step)
             scope.declare(Name(symbol.name, "index", index, index=sym(symbol)))
+            if kind == "unroll":
+                reading.unrolled.add(symbol)
         items, yields = self.carried.split_yield(item.body, statement.get("yield"))
         tiles = [s.key for s in starts if isinstance(s.init, Value)]
         written = tuple(s.name for s in starts if not isinstance(s.init, Value))
@@ -162,6 +164,9 @@ class LoopReader:
         start, stop, step = span
         place = fields.get("count") or fields.get("range") or loc.span
         if not (isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)):
+            read = {s for part in span if isinstance(part, Expr) for s in symbols(part)}
+            if read <= self.reading.unrolled:
+                return  # a constant in each iteration of the `unroll` around it
             self.reading.fail(
                 UNROLL_COUNT,
                 place,

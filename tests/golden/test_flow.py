@@ -95,6 +95,14 @@ def _unrolled(x: Any, n: int) -> Any:
     return x
 
 
+def _triangle(x: Any, n: int) -> Any:
+    x = x.clone()
+    for a in range(4):
+        for b in range(a, 4):
+            x[a * 4 + b] += b
+    return x
+
+
 def _called(x: Any, n: int) -> Any:
     for _ in range(3):
         x = x + 1
@@ -215,6 +223,21 @@ CASES = [
     - assemble: {into: t, target: t, x: s, at: [u * 4, 0]}
 """,
         _unrolled,
+    ),
+    _case(
+        "triangle",
+        """
+- unroll: {index: a, count: 4}
+  body:
+    - unroll: {index: b, range: [a, 4]}
+      body:
+        - slice: {into: s, x: t, at: [a * 4 + b, 0], shape: [1, 64]}
+        - unroll: {index: c, count: b}
+          body:
+            - let: s = s + 1.0
+        - assemble: {into: t, target: t, x: s, at: [a * 4 + b, 0]}
+""",
+        _triangle,
     ),
     _case(
         "called",

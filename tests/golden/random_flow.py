@@ -118,7 +118,7 @@ class Flow:
     def while_(self, env: dict[str, Kind], indices: tuple[Index, ...], depth: int) -> list[str]:
         name, most = self.fresh("w"), self.draw(st.integers(0, MOST))
         first = self.draw(st.integers(0, 2))
-        body = self.body(env, (*indices, Index(name, max(most, first))), depth, True)
+        body = self.body(env, (*indices, Index(name, max(most, first + 1))), depth, True)
         more = f" and {self.pick(self.numbers).name} != 2" if self.numbers and self.chance(30) else ""
         return [
             f"- let: {name} = {first}",

@@ -97,7 +97,7 @@ def run(
         ran = perf_counter()
         established |= step.produces
         changed = made is not program
-        kept = {Property.SSA_FORM, Property.STRUCTURED_CTRL_FLOW} & established if changed else set()
+        kept = {Property.SSA_FORM} & established if changed else set()
         promised = established if thorough else step.produces | kept
         _check(step, made, promised, OPS if changed else None)
         context.timings[step.name] = ran - started

@@ -38,7 +38,7 @@ def test_programs_mean_what_they_say(texts: list[str]) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=380, suppress_health_check=SLOW)
+@settings(max_examples=420, suppress_health_check=SLOW)
 @given(st.lists(programs(), min_size=12, max_size=16))
 def test_thousands_of_programs_mean_what_they_say(texts: list[str]) -> None:
     _check(texts)

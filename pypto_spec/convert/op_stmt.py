@@ -30,7 +30,7 @@ from pypto_spec.diagnostics.rules.syntax import MISSING_KEY
 from pypto_spec.diagnostics.span import Loc, Span
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.instr import Step
-from pypto_spec.ir.nodes import Attr, BufferRef, Op, Stmt, Value
+from pypto_spec.ir.nodes import Attr, BufferRef, Op, Stage, Stmt, Value
 from pypto_spec.ir.opdef import Field, Inference, OpDef
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import Access, ArrayType, ScalarType, TensorType, TileType, ValueType
@@ -97,6 +97,7 @@ class OpReader:
             scratch=self._scratch(fields) if "scratch" in entries else (),
             instrs=self._written_steps(statement) if "instructions" in statement.entries else None,
             allow=allow,
+            stages=self._stages(statement) if "stage" in statement.entries else (),
         )
         if op.instrs is not None:
             check_steps(self.reading, op, statement)
@@ -349,6 +350,16 @@ class OpReader:
             place = self.reading.buffer_ref(item) if isinstance(item, MappingNode) else None
             found.append(place or BufferRef(self.reading.buffer_name(item)))
         return tuple(found)
+
+    def _stages(self, statement: MappingNode) -> tuple[Stage, ...]:
+        """The copy of a pipeline's body that a statement belongs to, by group."""
+        pairs = (
+            self.reading.items(item, statement, "stage")
+            for item in self.reading.items(statement.get("stage"), statement, "stage")
+        )
+        return tuple(
+            (self.reading.static(group, "`stage`"), self.reading.static(stage, "`stage`")) for group, stage in pairs
+        )
 
     def _written_steps(self, statement: MappingNode) -> tuple[Step, ...]:
         steps: list[Step] = []

@@ -112,6 +112,8 @@ class BodyPrinter:
             lines.append(f"{indent}  type: {self.type(result.type)}")
         lines.append(f"{indent}  src: [{op.loc.span.line}, {op.loc.span.col}]")
         self._allow(op.allow, indent, lines)
+        if op.stages:
+            lines.append(f"{indent}  stage: {emit.sequence([f'[{group}, {stage}]' for group, stage in op.stages])}")
         if op.instrs is not None and not self._recomputable(op):
             lines.append(f"{indent}  instructions:" if op.instrs else f"{indent}  instructions: []")
             lines += [f"{indent}    - {encode(step)}" for step in op.instrs]

@@ -25,6 +25,10 @@ Pair = tuple[tuple[int, int], tuple[int, int]]
 """The statements (line, column in the user's file) that a flag or barrier orders: first, then."""
 
 
+Stage = tuple[int, int]
+"""Membership of a statement in a pipeline: the group of copies that run side by side, and which copy it is, from 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class BufferRef:
     """Where a tile or scratch lives: a buffer, a byte offset into it, and the slot where it has several."""
@@ -56,6 +60,7 @@ class Op:
 
     `operands` maps operand field names (in the definition's order) to values; `attrs` holds the other written fields.
     `results` has one value per `bind` field. `scratch` and `instrs` are filled by InitMemRef and ExpandToInstructions.
+    `stages` says of a copy that LowerPipelineLoops made which copy it is, inner pipelines first, until MemoryReuse.
     """
 
     defn: OpDef
@@ -66,6 +71,7 @@ class Op:
     scratch: tuple[BufferRef, ...] = ()
     instrs: tuple[Step, ...] | None = None
     allow: frozenset[str] = frozenset()
+    stages: tuple[Stage, ...] = ()
 
     @property
     def name(self) -> str:

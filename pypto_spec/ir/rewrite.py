@@ -32,6 +32,7 @@ from pypto_spec.ir.nodes import (
     Program,
     Region,
     SetFlag,
+    Stage,
     Stmt,
     Value,
     WaitFlag,
@@ -50,6 +51,7 @@ def with_parts(
     results: tuple[Value, ...] | None = None,
     scratch: tuple[BufferRef, ...] | None = None,
     instrs: tuple[Step, ...] | None = None,
+    stages: tuple[Stage, ...] | None = None,
 ) -> Op:
     """The op with some parts replaced; a third of the time that `dataclasses.replace` takes."""
     return Op(
@@ -61,6 +63,7 @@ def with_parts(
         scratch=op.scratch if scratch is None else scratch,
         instrs=op.instrs if instrs is None else instrs,
         allow=op.allow,
+        stages=op.stages if stages is None else stages,
     )
 
 

@@ -29,6 +29,7 @@ from pypto_spec.spec.formula import lexer, parser
 from pypto_spec.spec.models import extras, sections, structure
 from pypto_spec.spec.models.base import Model
 from pypto_spec.spec.models.keywords import Keyword, default_table
+from pypto_spec.spec.schema import FILE, schema_text
 from pypto_spec.spec.tree import MAX_DEPTH
 from pypto_spec.spec.variants import MOST_VARIANTS
 from pypto_spec.targets import TARGETS
@@ -323,7 +324,8 @@ def renewed(text: str) -> str:
 
 
 def main() -> None:
-    """Write all generated parts."""
+    """Write all generated parts, and the JSON Schema that is packaged."""
+    FILE.write_text(schema_text(), encoding="utf-8")
     for path in pages():
         old = path.read_text(encoding="utf-8")
         new = ops_page() if path.name == "ops.md" else renewed(old)

@@ -24,7 +24,7 @@ def problems(text: str, name: str = "s.yaml") -> list[str]:
 
 
 def test_committed_schema_is_current() -> None:
-    assert FILE.read_text(encoding="utf-8") == schema_text(), "run `pypto-spec schema > pypto_spec/spec/schema.json`"
+    assert FILE.read_text(encoding="utf-8") == schema_text(), "run `python -m tests.docs.generated`"
 
 
 def test_it_is_draft_07() -> None:

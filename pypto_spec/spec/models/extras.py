@@ -83,6 +83,10 @@ class Extras(Model):
     src: Annotated[Position | None, Field(description="line and column in the author's file; dumps only")] = None
     type: Annotated[TypeSpec | None, Field(description="type of the value it binds")] = None
     allow: Annotated[Codes, Field(description="codes of warnings and hints this statement allows itself")] = ()
+    stage: Annotated[
+        tuple[tuple[int, int], ...],
+        Field(description="`[[GROUP, STAGE]]`: the copy of a pipeline's body that this is; dumps only"),
+    ] = ()
     carry: Annotated[
         dict[ValueName, Carried], _named("init"), _MAP, Field(description="`{ARG: INIT}`: values carried by the loop")
     ] = Field(default_factory=dict)

@@ -25,7 +25,7 @@ EXECUTION: frozenset[Plane] = frozenset({"execution"})
 BLOCK_KEYS = ("body", "then", "else")
 _COMMON = frozenset({"src", "allow"})
 _LOOP = _COMMON | {"carry", "yield", "results"}
-_OP = _COMMON | {"type", "instructions"}
+_OP = _COMMON | {"type", "stage", "instructions"}
 
 
 @dataclass(frozen=True, slots=True)

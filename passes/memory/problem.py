@@ -1,0 +1,74 @@
+"""The placement problem of one memory of one region: what the planners solve.
+
+Every item is a buffer with its bytes. Two items may share bytes only if they are never in use at the same time; where
+an op turns one into the other in place they may also start at one byte, but must not overlap in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from pypto_spec.ir.types import Memory, round_up
+from pypto_spec.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A buffer to place: `bytes` with all its slots, `grid` in bytes. `address` where it is written already."""
+
+    name: str
+    bytes: int
+    grid: int
+    start: int
+    """The number of the statement at which its life begins, for orders and reports; `apart` says what must differ."""
+    end: int
+    address: int | None = None
+
+
+Pair = tuple[int, int]
+"""Two items by their numbers, the smaller one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`apart`: pairs that share no byte. `level`: pairs that share no byte or start at the same one.
+
+    All other pairs may overlap as they like. Addresses run from `reserved` to `capacity`, in bytes.
+    """
+
+    memory: Memory
+    capacity: int
+    items: tuple[Item, ...]
+    apart: frozenset[Pair]
+    level: frozenset[Pair] = frozenset()
+    reserved: int = 0
+
+    def end(self, addresses: Mapping[str, int]) -> int:
+        """The highest end address of a placement, in bytes."""
+        return max((addresses[i.name] + i.bytes for i in self.items), default=self.reserved)
+
+    def faults(self, addresses: Mapping[str, int]) -> list[str]:
+        """What is wrong with a placement; empty if it is a solution. Capacity is not looked at."""
+        found: list[str] = []
+        for item in self.items:
+            at = addresses[item.name]
+            if at < self.reserved or at != round_up(at, item.grid) or item.address not in (None, at):
+                found.append(f"{item.name} at {at}")
+        for pairs, level in ((self.apart, False), (self.level, True)):
+            for a, b in sorted(pairs):
+                first, second = self.items[a], self.items[b]
+                low, high = addresses[first.name], addresses[second.name]
+                meet = low < high + second.bytes and high < low + first.bytes
+                if meet and not (level and low == high):
+                    found.append(f"{first.name} at {low} and {second.name} at {high}")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Addresses by buffer name, in bytes, and the highest end address. `proven`: no placement ends lower."""
+
+    addresses: Mapping[str, int] = field(default_factory=dict)
+    end: int = 0
+    proven: bool = False

@@ -27,6 +27,8 @@ class Property(Enum):
     TILE_SLICES_CANONICAL = "TileSlicesCanonical"
     TILE_MEMORY_INFERRED = "TileMemoryInferred"
     LAYOUTS_RESOLVED = "LayoutsResolved"
+    PIPELINES_REPLICATED = "PipelinesReplicated"
+    PIPELINE_RESOLVED = "PipelineResolved"
     HAS_MEM_REFS = "HasMemRefs"
     ALLOCATED_MEMORY_ADDR = "AllocatedMemoryAddr"
     HAS_INSTRUCTIONS = "HasInstructions"

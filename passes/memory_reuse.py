@@ -1,83 +1,138 @@
-"""MemoryReuse: tiles that are never needed at the same time share a buffer.
+"""MemoryReuse: tiles that are never needed at the same time share a buffer; the stages of a pipeline do not.
 
 Buffers of one memory are taken largest first; each joins the first place whose members it gets along with, else it
 opens a place of its own, named after its first member. Two get along if one's lifetime ends before the other's begins,
 or if they meet in one op that may write its result over that operand (the op's `no_alias` table says where it may not).
 Shape and dtype do not matter. An author's buffers are never shared; that what the author put in one fits, and does not
 overwrite what is still needed, is checked first.
+
+The copies of a pipeline's stages get buffers of their own as far as the memory goes; where it does not, PH-MR-001 says
+how deep the pipeline is and what would fit. If places one behind the other overflow a memory, its buffers are packed
+by address (`first_fit`), and if that fails too and OR-tools is installed, by an exact search: they keep their buffers
+and get addresses here.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pypto_spec.ir.nodes import Buffer, BufferRef, Program, Value
-from pypto_spec.ir.rewrite import regions
+from pypto_spec.ir.nodes import Buffer, BufferRef, Op, Program, Region, Stmt, Value
+from pypto_spec.ir.rewrite import Rewriter, with_parts
+from pypto_spec.ir.types import Memory
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.memory.lifetimes import Lifetime, Lifetimes
+from pypto_spec.passes.memory.grids import grids
+from pypto_spec.passes.memory.lifetimes import Lifetimes
+from pypto_spec.passes.memory.planners.exact import Fits, fits, installed
+from pypto_spec.passes.memory.planners.rescue import rescue
 from pypto_spec.passes.memory.rebuffer import Rebuffer
 from pypto_spec.passes.memory.written import check_values
+from pypto_spec.passes.stages.capacity import Gate, Outcome, Plan
+from pypto_spec.passes.stages.depth import ADVISED, is_promoted, report_depth
+from pypto_spec.passes.stages.groups import Key
 
 
-class _Place:
-    """Buffers that share one place: their lifetimes follow each other, so only neighbours need to be compared."""
-
-    def __init__(self, lead: str) -> None:
-        self.lead = lead
-        self.keys: list[tuple[int, int, str]] = []
-        self.lives: dict[str, Lifetime] = {}
-
-    def admits(self, life: Lifetime, all_lives: Lifetimes) -> bool:
-        """Whether a buffer gets along with those that come before and after it here."""
-        at = bisect_left(self.keys, (life.start, life.end, life.buffer))
-        near = self.keys[max(0, at - 1) : at + 1]
-        return all(all_lives.compatible(self.lives[name], life) for _, _, name in near)
-
-    def add(self, life: Lifetime) -> None:
-        """Let a buffer live here."""
-        insort(self.keys, (life.start, life.end, life.buffer))
-        self.lives[life.buffer] = life
+def _exact(gate: Gate, depths: Mapping[Key, int]) -> Outcome | None:
+    """The plan at these depths with the memories that overflow placed exactly, or None where one cannot be."""
+    outcome, overflows = gate.attempt(depths)
+    lives = Lifetimes(outcome.body)
+    plans = dict(outcome.plans)
+    for memory in overflows:
+        answer = fits(gate.problem(memory, lives, depths))
+        if not isinstance(answer, Fits):
+            return None
+        plans[memory] = Plan(addresses=answer.placement.addresses, planner="exact")
+    return replace(outcome, plans=plans)
 
 
-def share(lives: Lifetimes, buffers: dict[str, Buffer]) -> dict[str, str]:
-    """For each of the compiler's buffers of one region, the buffer in whose place it lives."""
-    chosen: dict[str, str] = {}
-    mine = [b for b in buffers.values() if b.name in lives.of and b.owner == "compiler" and b.address is None]
-    for memory in dict.fromkeys(b.memory for b in mine):
-        places: list[_Place] = []
-        here = [b for b in mine if b.memory is memory]
-        here.sort(key=lambda b: (-(b.bytes or 0), lives.of[b.name].start, lives.of[b.name].end))
-        for buffer in here:
-            life = lives.of[buffer.name]
-            place = next((p for p in places if p.admits(life, lives)), None)
-            if place is None:
-                place = _Place(buffer.name)
-                places.append(place)
-            place.add(life)
-            chosen[buffer.name] = place.lead
-    return chosen
+def _settle(region: Region, gate: Gate, context: Context) -> Outcome:
+    """The plan of a region; depth that was lost is reported."""
+    outcome = gate.settle()
+    if not outcome.fits:
+        return _rescued(gate, outcome)
+    lost = [g for key, g in gate.groups.of.items() if outcome.depths[key] < g.requested]
+    if not lost:
+        return outcome
+    whole = {key: group.requested for key, group in gate.groups.of.items()}
+    better = _exact(gate, whole) if installed() else None
+    if better is not None and any(is_promoted(region, group, context) for group in lost):
+        return better
+    for group in lost:
+        achieved = outcome.depths[group.memory, group.number]
+        report_depth(region, group, achieved, context, exact="" if better is None else ADVISED)
+    return outcome
+
+
+def _rescued(gate: Gate, outcome: Outcome) -> Outcome:
+    """A plan for the memories that no heuristic fits, where an exact search has one."""
+    lives = Lifetimes(outcome.body)
+    plans: dict[Memory, Plan] = {}
+    for memory, plan in outcome.plans.items():
+        problem = gate.problem(memory, lives, outcome.depths)
+        found = rescue(problem)
+        plans[memory] = (
+            plan
+            if found.placement is None
+            else Plan(addresses=found.placement.addresses, planner=found.planner and found.planner.value)
+        )
+    return replace(outcome, plans=plans)
+
+
+class _Plans(Rewriter):
+    """Plans every region; its statements may come in another order."""
+
+    def __init__(self, program: Program, context: Context) -> None:
+        super().__init__()
+        self.context = context
+        self.buffers = {b.name: b for b in program.buffers}
+        self.grids = grids(program)
+        self.lives_in: dict[str, str] = {}
+        self.placed: dict[str, tuple[int, str]] = {}
+        self.used: set[str] = set()
+
+    def region(self, region: Region) -> Region:
+        self.used |= Lifetimes(region.body).of.keys()
+        gate = Gate(region, self.buffers, self.context.target, self.grids)
+        outcome = _settle(region, gate, self.context)
+        for plan in outcome.plans.values():
+            if plan.addresses is None:
+                self.lives_in.update(plan.lives_in)
+                continue
+            for name, address in plan.addresses.items():
+                if self.buffers[name].address is None:
+                    self.placed[name] = address, plan.planner or ""
+        return region if outcome.body is region.body else replace(region, body=outcome.body)
+
+    def result(self, buffer: Buffer) -> Buffer:
+        """A buffer with the address that it got here."""
+        found = self.placed.get(buffer.name)
+        return buffer if found is None else replace(buffer, address=found[0], planner=found[1])
+
+
+class _Untag(Rewriter):
+    """Takes out which copy of a pipeline's body an op is."""
+
+    def op(self, op: Op) -> Sequence[Stmt]:
+        return (with_parts(op, stages=()) if op.stages else op,)
 
 
 def run(program: Program, context: Context) -> Program:
-    """Let buffers of each region share places."""
+    """Let buffers of each region share places, or pack them."""
     check_values(program, context)
-    buffers = {b.name: b for b in program.buffers}
-    chosen: dict[str, str] = {}
-    used: set[str] = set()
-    for region in regions(program.body):
-        lives = Lifetimes(region.body)
-        used |= lives.of.keys()
-        chosen.update(share(lives, buffers))
+    plans = _Plans(program, context)
+    program = plans.program(program)
     # A value that MaterializeSemanticAliases brought home has left an empty buffer behind.
     kept = tuple(
-        b for b in program.buffers if b.owner == "author" or (b.name in used and chosen.get(b.name, b.name) == b.name)
+        plans.result(b)
+        for b in program.buffers
+        if b.owner == "author" or (b.name in plans.used and plans.lives_in.get(b.name, b.name) == b.name)
     )
-    if len(kept) == len(program.buffers):
+    program = _Untag().program(program)
+    if kept == program.buffers:
         return program
 
     def moved(ref: BufferRef) -> BufferRef:
-        place = chosen.get(ref.buffer, ref.buffer)
+        place = plans.lives_in.get(ref.buffer, ref.buffer)
         return ref if place == ref.buffer else replace(ref, buffer=place)
 
     def choose(value: Value) -> BufferRef | None:
@@ -89,7 +144,7 @@ def run(program: Program, context: Context) -> Program:
 MEMORY_REUSE = Pass(
     name="MemoryReuse",
     run=run,
-    requires=frozenset({Property.HAS_MEM_REFS}),
+    requires=frozenset({Property.HAS_MEM_REFS, Property.PIPELINE_RESOLVED}),
     produces=frozenset({Property.HAS_MEM_REFS}),
     doc=__doc__,
 )

@@ -17,6 +17,7 @@ from pypto_spec.ir.verifier import verify
 from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.allocate_memory_addr import ALLOCATE_MEMORY_ADDR
 from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.canonicalize_io_order import CANONICALIZE_IO_ORDER
 from pypto_spec.passes.canonicalize_tile_slice import CANONICALIZE_TILE_SLICE
 from pypto_spec.passes.chunk_tensor_ops import CHUNK_TENSOR_OPS
 from pypto_spec.passes.convert_tensor_to_tile_ops import CONVERT_TENSOR_TO_TILE_OPS
@@ -30,6 +31,8 @@ from pypto_spec.passes.init_mem_ref import INIT_MEM_REF
 from pypto_spec.passes.inline_functions import INLINE_FUNCTIONS
 from pypto_spec.passes.insert_sync import INSERT_SYNC
 from pypto_spec.passes.legalize_tile_cast import LEGALIZE_TILE_CAST
+from pypto_spec.passes.lower_pipeline_loops import LOWER_PIPELINE_LOOPS
+from pypto_spec.passes.lower_pipeline_to_slots import LOWER_PIPELINE_TO_SLOTS
 from pypto_spec.passes.materialize_semantic_aliases import MATERIALIZE_SEMANTIC_ALIASES
 from pypto_spec.passes.memory.written import check_addresses, check_values
 from pypto_spec.passes.memory_reuse import MEMORY_REUSE
@@ -56,6 +59,9 @@ PASSES: list[Pass] = [
     CANONICALIZE_TILE_SLICE,
     INFER_TILE_MEMORY_SPACE,
     RESOLVE_BACKEND_OP_LAYOUTS,
+    LOWER_PIPELINE_TO_SLOTS,
+    LOWER_PIPELINE_LOOPS,
+    CANONICALIZE_IO_ORDER,
     INIT_MEM_REF,
     MATERIALIZE_SEMANTIC_ALIASES,
     MEMORY_REUSE,

@@ -137,8 +137,6 @@ class _Folder(Substitution):
             return ()
         if count == 1 and loop.condition is None:
             return self.once(loop)
-        if loop.kind == "pipeline":
-            loop = replace(loop, kind="for", stages=1)
         still = [n for n in loop.numbers if n.yielded == sym(n.arg)]
         for number in still:
             self.settle(number.arg, number.init)

@@ -5,54 +5,20 @@ It decides nothing: names that the body binds again go from one copy to the next
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pypto_spec.diagnostics.model import CompileError, diagnose
 from pypto_spec.diagnostics.rules.flow import UNROLL_COUNT
-from pypto_spec.ir.expr import Index, Sym, sym
+from pypto_spec.ir.expr import Index
 from pypto_spec.ir.naming import Names
-from pypto_spec.ir.nodes import For, If, NumberCarry, NumberPhi, Op, Program, Region, Stmt, Value
-from pypto_spec.ir.rewrite import Rewriter, Substitution, local_symbols, statements, with_parts
+from pypto_spec.ir.nodes import For, Program, Region, Stmt
+from pypto_spec.ir.rewrite import Rewriter, Substitution, statements
 from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.copying import Copy
 
 MOST_STATEMENTS = 20_000
 """Statements of a region after unrolling; a kernel of more is no longer something a person reads or a core fetches."""
-
-
-class _Copy(Substitution):
-    """A copy of an iteration that shares nothing with the others: statements, values and symbols are new."""
-
-    def __init__(self, symbols: Mapping[Sym, Index], body: Sequence[Stmt], names: Names) -> None:
-        self.fresh = {s: Sym(self._name(s, names), s.kind, s.low, s.high, s.multiple) for s in local_symbols(body)}
-        super().__init__({**symbols, **{old: sym(new) for old, new in self.fresh.items()}})
-
-    @staticmethod
-    def _name(symbol: Sym, names: Names) -> str:
-        return names.fresh(symbol.name) if symbol.kind == "local" else symbol.name
-
-    def define(self, value: Value) -> Value:
-        made = super().define(value)
-        return made if made is not value else self.bind(value, Value(value.name, value.type, value.buffer))
-
-    def op(self, op: Op) -> Sequence[Stmt]:
-        made = super().op(op)
-        return made if made[0] is not op else (with_parts(op),)
-
-    def stmt(self, node: Stmt) -> Sequence[Stmt]:
-        made = super().stmt(node)
-        return made if made[0] is not node else (replace(node),)
-
-    def loop(self, loop: For) -> Sequence[Stmt]:
-        (made,) = super().loop(loop)
-        assert isinstance(made, For)
-        numbers = tuple(NumberCarry(self.fresh[n.arg], n.init, n.yielded, self.fresh[n.result]) for n in made.numbers)
-        return (replace(made, index=self.fresh[loop.index], numbers=numbers),)
-
-    def branch(self, branch: If) -> Sequence[Stmt]:
-        (made,) = super().branch(branch)
-        assert isinstance(made, If)
-        return (replace(made, numbers=tuple(NumberPhi(self.fresh[n.result], n.then, n.other) for n in made.numbers)),)
 
 
 class _Unroller(Substitution):
@@ -77,7 +43,7 @@ class _Unroller(Substitution):
             self.made += statements_each
             if self.made > MOST_STATEMENTS:
                 raise _too_many(loop)
-            copy = _Copy({loop.index: number, **values}, loop.body, self.names)
+            copy = Copy({loop.index: number, **values}, loop.body, self.names)
             body = copy.block(loop.body)
             values = {n.arg: copy.index(n.yielded) for n in loop.numbers}
             found += self.block(body)

@@ -15,13 +15,13 @@ class BufferPool:
         self._taken = {b.name for b in program.buffers}
         self._next: dict[Memory, int] = {}
 
-    def fresh(self, memory: Memory, size: int, loc: Loc) -> BufferRef:
-        """A new buffer of `size` bytes for a statement at `loc`."""
+    def fresh(self, memory: Memory, size: int, loc: Loc, *, slots: int = 1) -> BufferRef:
+        """A new buffer of `slots` slots of `size` bytes for a statement at `loc`."""
         number = self._next.get(memory, 0)
         while f"{memory.value}.{number}" in self._taken:
             number += 1
         self._next[memory] = number + 1
         name = f"{memory.value}.{number}"
         self._taken.add(name)
-        self.buffers.append(Buffer(name=name, memory=memory, loc=loc, bytes=size, owner="compiler"))
+        self.buffers.append(Buffer(name=name, memory=memory, loc=loc, bytes=size, slots=slots, owner="compiler"))
         return BufferRef(name)

@@ -241,7 +241,7 @@ def read_buffer(reading: Reading, name: str, fields: MappingNode, loc: Loc) -> B
         for key in ("bytes", "slots", "address")
         if (node := fields.get(key)) is not None and not (isinstance(node, ScalarNode) and node.value is None)
     }
-    owner = fields.get("owner")
+    owner, planner = fields.get("owner"), fields.get("planner")
     return Buffer(
         name=name,
         memory=Memory(text),
@@ -249,5 +249,6 @@ def read_buffer(reading: Reading, name: str, fields: MappingNode, loc: Loc) -> B
         bytes=sizes.get("bytes"),
         slots=sizes.get("slots", 1),
         address=sizes.get("address"),
+        planner=reading.text(planner) if planner is not None else None,
         owner=cast(Literal["author", "compiler"], reading.text(owner)) if owner is not None else "author",
     )

@@ -8,7 +8,7 @@ from typing import Literal
 from pypto_spec.convert.body import BodyReader
 from pypto_spec.convert.context import PoisonedError, Reading, end_of
 from pypto_spec.convert.instructions import index_text
-from pypto_spec.convert.ranges import loop_symbol, read_range
+from pypto_spec.convert.ranges import read_range
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
@@ -18,6 +18,7 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.ir.arguments import kernel_name
 from pypto_spec.ir.expr import Index, Sym, add, bounds, ceil_div, mul, sub, sym
+from pypto_spec.ir.loops import loop_symbol
 from pypto_spec.ir.nodes import Branch, Control, Grid, Loop, Region
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.models.structure import Region as RegionModel

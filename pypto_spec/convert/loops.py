@@ -14,22 +14,25 @@ from pypto_spec.convert.carried import Block, CarryReader, Start
 from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.numbers import assigned, carried_bounds, local, union
 from pypto_spec.convert.op_stmt import OpReader
-from pypto_spec.convert.ranges import loop_symbol, read_range
+from pypto_spec.convert.ranges import read_range
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.model import Label
 from pypto_spec.diagnostics.rules.flow import CARRIED_BY_HAND, ENDLESS_LOOP, JUMP_OUTSIDE, UNROLL_COUNT
 from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
-from pypto_spec.diagnostics.rules.sync import STAGES_NOT_YET
+from pypto_spec.diagnostics.rules.sync import BAD_STAGES
 from pypto_spec.diagnostics.rules.syntax import MISSING_KEY
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.condition import condition_symbols
 from pypto_spec.ir.expr import Expr, Index, Sym, sym, symbols
+from pypto_spec.ir.loops import loop_symbol
 from pypto_spec.ir.nodes import For, Jump, NumberCarry, Value
 from pypto_spec.records import dataclass
 from pypto_spec.spec.formula import names
 from pypto_spec.spec.models.statement import Statement
 from pypto_spec.spec.tree import MappingNode, Node
 
+MOST_STAGES = 16
+"""Stages of one pipeline, as PyPTO has them."""
 MOST_UNROLLED = 1024
 """Iterations that one `unroll` writes out."""
 
@@ -85,7 +88,7 @@ class LoopReader:
         else:
             fields = reading.mapping(fields, statement, kind)
             start, stop, step = read_range(reading, fields)
-            depth = self._depth(fields, loc, allow)
+            depth = self._depth(fields)
             if kind == "unroll":
                 self._unrollable(starts, fields, (start, stop, step), loc)
             index = fields.get("index")
@@ -127,25 +130,25 @@ class LoopReader:
         made_loop = For(
             index=symbol, start=start, stop=stop, step=step, body=body, loc=loc, carries=carries,
             numbers=tuple(numbers), condition=condition, kind=kind, stages=depth, allow=allow,
+            insist=self.ops.codes(statement, "error"),
         )  # fmt: skip
         self._ends(made_loop, frame, at)
         return made_loop
 
-    def _depth(self, fields: MappingNode, loc: Loc, allow: frozenset[str]) -> int:
+    def _depth(self, fields: MappingNode) -> int:
         """The `stages` of a pipeline."""
         reading = self.reading
         stages = fields.get("stages")
         depth = reading.static(stages, "`stages`") if stages is not None else 1
-        if depth > 1 and reading.dump is None:
-            reading.sink.report(
-                STAGES_NOT_YET,
-                loc.field("stages"),
-                f"`stages: {depth}` is not used yet: the loop runs at depth 1",
-                label="compiles as a `for`",
-                allow=allow,
-                notes=["results are the same; the copies of one iteration do not overlap the next one's"],
-                helps=["leave `stages` out, or keep it for a later version and write `allow: [PS5001]` beside it"],
-            )
+        if stages is not None and not 1 <= depth <= MOST_STAGES:
+            reading.fail(
+                BAD_STAGES,
+                stages,
+                f"`stages` is 1 to {MOST_STAGES}, found {depth}",
+                label="iterations in flight",
+                helps=["2 lets the copies of one iteration run beside the compute of another; more helps only where "
+                       "their times vary"],
+            )  # fmt: skip
         return depth
 
     def _unrollable(

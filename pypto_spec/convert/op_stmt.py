@@ -12,7 +12,7 @@ from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.debug_text import read_format
 from pypto_spec.convert.instructions import INSTRUCTIONS_HELP, Decoder, InstructionTextError
 from pypto_spec.convert.op_fields import FieldReader
-from pypto_spec.convert.options import check_allowed
+from pypto_spec.convert.options import check_code
 from pypto_spec.convert.scope import Kind, Name, Place, span_of
 from pypto_spec.convert.written_steps import check_steps
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
@@ -333,14 +333,18 @@ class OpReader:
 
     def allow(self, statement: MappingNode) -> frozenset[str]:
         """The codes a statement allows."""
-        node = statement.get("allow")
+        return self.codes(statement, "allow")
+
+    def codes(self, statement: MappingNode, key: str) -> frozenset[str]:
+        """The codes beside a statement: those that it allows, or those that are errors for it."""
+        node = statement.get(key)
         if node is None:
             return frozenset()
         single = isinstance(node, ScalarNode) and node.value is not None
-        found = [node] if single else self.reading.items(node, statement, "allow")
+        found = [node] if single else self.reading.items(node, statement, key)
         if self.reading.dump is None:
             for item in found:
-                check_allowed(self.reading, item)
+                check_code(self.reading, item, switched_off=key == "allow")
         return frozenset(map(self.reading.text, found))
 
     def _scratch(self, fields: MappingNode) -> tuple[BufferRef, ...]:

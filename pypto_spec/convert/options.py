@@ -13,7 +13,6 @@ from pypto_spec.spec.models.document import Document
 from pypto_spec.spec.tree import Node, ScalarNode, SequenceNode
 
 LATER = {
-    "planner": ("ptoas", "memory is planned by the passes of this compiler"),
     "l0c_double_buffer": (True, "it concerns the cube core, which has no statements yet"),
     "unit_flag": (True, "it concerns the cube core, which has no statements yet"),
 }
@@ -44,8 +43,8 @@ def _codes(node: Node | None) -> Iterator[ScalarNode]:
             yield item
 
 
-def check_allowed(reading: Reading, node: Node) -> None:
-    """Refuse a code of an `allow` that does not exist, warn of one that is an error's."""
+def check_code(reading: Reading, node: Node, *, switched_off: bool) -> None:
+    """Refuse a code that does not exist; warn of an error's that is to be switched off."""
     from pypto_spec.diagnostics.registry import known_words
 
     text, known = reading.text(node), known_words()
@@ -57,7 +56,7 @@ def check_allowed(reading: Reading, node: Node) -> None:
             label="unknown code",
             helps=[did_you_mean(text, known) or "`pypto-spec explain` lists them"],
         )
-    if isinstance(node, ScalarNode):
+    if switched_off and isinstance(node, ScalarNode):
         check_switched_off(node, reading.sink)
 
 

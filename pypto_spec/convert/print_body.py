@@ -149,6 +149,8 @@ class BodyPrinter:
             lines.append(f"{indent}- {loop.kind}: {{index: {emit.word(loop.index.name)}, range: {limits}{more}}}")
         lines.append(f"{indent}  src: [{loop.loc.span.line}, {loop.loc.span.col}]")
         self._allow(loop.allow, indent, lines)
+        if loop.insist:
+            lines.append(f"{indent}  error: {emit.sequence(map(emit.word, sorted(loop.insist)))}")
         if loop.carries or loop.numbers:
             starts = [*map(self._carry, loop.carries), *map(_number_carry, loop.numbers)]
             results = [*map(self._result, loop.carries), *map(_number_result, loop.numbers)]

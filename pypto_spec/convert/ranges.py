@@ -1,11 +1,11 @@
-"""Loop ranges: `count: n` or `range: [start, stop, step]`, and the bounds of an index that walks one."""
+"""Loop ranges: `count: n` or `range: [start, stop, step]`."""
 
 from __future__ import annotations
 
 from pypto_spec.convert.context import Reading
 from pypto_spec.convert.instructions import index_text
 from pypto_spec.diagnostics.rules.syntax import ARITHMETIC, MISSING_KEY
-from pypto_spec.ir.expr import Index, Sym, bounds
+from pypto_spec.ir.expr import Index, bounds
 from pypto_spec.spec.tree import MappingNode
 
 
@@ -38,16 +38,3 @@ def read_range(reading: Reading, fields: MappingNode) -> tuple[Index, Index, Ind
             helps=["give a positive number, or a symbol whose `min` is at least 1"],
         )
     return start, stop, step
-
-
-def loop_symbol(name: str, start: Index, stop: Index, step: Index) -> Sym:
-    """The index of a loop, with the bounds that its range gives it."""
-    low, _ = bounds(start)
-    _, high = bounds(stop)
-    if high is not None:
-        high -= 1
-        if isinstance(start, int) and isinstance(step, int) and high >= start:
-            high = start + (high - start) // step * step
-        if low is not None:
-            high = max(high, low)
-    return Sym(name, "loop", low, high)

@@ -1,4 +1,4 @@
-"""Checks of control flow: no `unroll`, no jump, and numbers that are used only where they are defined."""
+"""Checks of control flow: no `unroll`, no jump, no pipeline, and numbers that are used only where they are defined."""
 
 from __future__ import annotations
 
@@ -26,6 +26,24 @@ def unrolled(program: Program) -> Iterator[Broken]:
         for node in statements(region.body):
             if isinstance(node, For) and node.kind == "unroll":
                 yield Broken("an `unroll` is still there", node.loc)
+
+
+def _pipelines(program: Program) -> Iterator[For]:
+    for region in regions(program.body):
+        yield from (s for s in statements(region.body) if isinstance(s, For) and s.kind == "pipeline")
+
+
+def replicated(program: Program) -> Iterator[Broken]:
+    """PipelinesReplicated: the body of each pipeline holds its stages; none is asked for any more."""
+    for loop in _pipelines(program):
+        if loop.stages > 1:
+            yield Broken(f"a `pipeline` still asks for {loop.stages} stages", loop.loc)
+
+
+def pipelines_resolved(program: Program) -> Iterator[Broken]:
+    """PipelineResolved: every pipeline is an ordinary loop."""
+    for loop in _pipelines(program):
+        yield Broken("a `pipeline` is still there", loop.loc)
 
 
 def structured(program: Program) -> Iterator[Broken]:

@@ -130,7 +130,8 @@ class For:
 
     A `while` has a condition and an index that nothing reads; its `stop` is a symbol that nothing is known of. The
     condition is tested before each iteration, over the `arg`s of what is carried. An `unroll` is gone after
-    UnrollLoops, a `condition` beside a range comes from a `break` (CtrlFlowTransform).
+    UnrollLoops, a `condition` beside a range comes from a `break` (CtrlFlowTransform). `insist` are the codes of hints
+    that are errors for this loop.
     """
 
     index: Sym
@@ -145,6 +146,7 @@ class For:
     kind: Literal["for", "pipeline", "unroll", "while"] = "for"
     stages: int = 1
     allow: frozenset[str] = frozenset()
+    insist: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -243,7 +245,10 @@ Stmt = Op | For | If | Call | Jump | SetFlag | WaitFlag | Barrier
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """An on-chip allocation. `bytes` is of one slot; `address` is in bytes from the start of the memory."""
+    """An on-chip allocation. `bytes` is of one slot; `address` is in bytes from the start of the memory.
+
+    `planner` is who gave the address, where it was not the usual way of places one behind the other.
+    """
 
     name: str
     memory: Memory
@@ -251,6 +256,7 @@ class Buffer:
     bytes: int | None = None
     slots: int = 1
     address: int | None = None
+    planner: str | None = None
     owner: Literal["author", "compiler"] = "author"
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pypto_spec.ir.broken import Broken
 from pypto_spec.ir.expr import mod
-from pypto_spec.ir.flow_checks import inlined, structured, unrolled
+from pypto_spec.ir.flow_checks import inlined, pipelines_resolved, replicated, structured, unrolled
 from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.rewrite import definitions, ops, regions
@@ -291,6 +291,8 @@ CHECKS: Mapping[str, Callable[[Program], Iterator[Broken]]] = {
     "TileSlicesCanonical": _slices,
     "TileMemoryInferred": _memory_known,
     "LayoutsResolved": _layouts,
+    "PipelinesReplicated": replicated,
+    "PipelineResolved": pipelines_resolved,
     "HasMemRefs": _mem_refs,
     "AllocatedMemoryAddr": _addresses,
     "HasInstructions": _instructions,

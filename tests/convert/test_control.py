@@ -6,7 +6,7 @@ import pytest
 
 from pypto_spec.convert.to_spec import to_spec
 from pypto_spec.ir.nodes import For, Grid, If, Loop, Region
-from tests.convert.reading import HEAD, errors, findings, marked, read, region, statements
+from tests.convert.reading import HEAD, errors, marked, read, region, statements
 
 LOAD = "load: {into: t, from: x, at: [0, 0], shape: [64, 128]}"
 
@@ -36,13 +36,17 @@ def test_run_time_range() -> None:
     assert (str(loop.stop), str(loop.step), loop.index.low, loop.index.high) == ("((M + 63) // 64)", "M", 0, 63)
 
 
-def test_pipeline_keeps_its_stages_and_says_that_they_wait() -> None:
+def test_pipeline_keeps_its_stages() -> None:
     text = region("pipeline: {index: i, count: 8, stages: 2}\nbody: []")
     loop = only(text).body[0]
     assert isinstance(loop, For)
     assert (loop.kind, loop.stages) == ("pipeline", 2)
-    (found,) = findings(text)
-    assert (found.rule.code, marked(found.primary.span)) == ("PS5001", "2")
+
+
+@pytest.mark.parametrize("stages", ["0", "17", "-1"])
+def test_stages_out_of_range(stages: str) -> None:
+    (found,) = errors(region(f"pipeline: {{index: i, count: 8, stages: {stages}}}\nbody: []"))
+    assert (found.rule.code, marked(found.primary.span)) == ("PS5002", stages)
 
 
 def test_operands_are_the_latest_binding_in_the_text() -> None:

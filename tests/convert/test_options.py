@@ -35,7 +35,7 @@ def test_allow_takes_one_word() -> None:
     assert found(unused.replace("x: t}\n      - store", "x: t}\n        allow: PS2020\n      - store")) == []
 
 
-@pytest.mark.parametrize("option", ["planner: ptoas", "l0c_double_buffer: true", "unit_flag: true"])
+@pytest.mark.parametrize("option", ["l0c_double_buffer: true", "unit_flag: true"])
 def test_options_without_effect(option: str) -> None:
     assert found(TEXT.replace("name: k\n", f"name: k\ntarget: {{{option}}}\n", 1)) == [("PS7002", 3)]
 

@@ -68,8 +68,10 @@ class Flow:
     def flow(self, env: dict[str, Kind], indices: tuple[Index, ...], depth: int) -> list[str]:
         """A loop, a branch, or a number bound again."""
         choice = self.draw(st.integers(0, 99))
-        if choice < 45 or not indices:
+        if choice < 30 or not indices:
             return self.loop(env, indices, depth)
+        if choice < 45:
+            return self.pipeline(env, indices, depth)
         if choice < 55:
             return self.unroll(env, indices, depth)
         if choice < 65:
@@ -109,6 +111,20 @@ class Flow:
             head += f", while: {self.pick(self.numbers).name} < {self.draw(st.integers(1, 3))}"
         body = self.body(env, (*indices, Index(name, high)), depth, True)
         return [f"- for: {{{head}}}", "  body:", *(f"    {line}" for line in body)]
+
+    def pipeline(self, env: dict[str, Kind], indices: tuple[Index, ...], depth: int) -> list[str]:
+        name, stages = self.fresh("p"), self.draw(st.integers(1, 4))
+        first, step = (0, 1) if self.chance(60) else (self.draw(st.integers(0, 2)), self.draw(st.integers(1, 2)))
+        if self.symbol and self.chance(40):
+            high, stop = 3, "K"
+        elif self.numbers and self.chance(20):
+            high, stop = MOST, self.pick(self.numbers).name
+        else:
+            last = first + self.draw(st.integers(0, 9))
+            high, stop = last - 1, str(last)
+        head = f"index: {name}, range: [{first}, {stop}, {step}], stages: {stages}"
+        body = self.body(env, (*indices, Index(name, max(high, first))), depth, False)
+        return [f"- pipeline: {{{head}}}", "  body:", *(f"    {line}" for line in body)]
 
     def unroll(self, env: dict[str, Kind], indices: tuple[Index, ...], depth: int) -> list[str]:
         name, count = self.fresh("u"), self.draw(st.integers(1, 3))

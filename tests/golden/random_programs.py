@@ -318,6 +318,8 @@ class Program(Flow):
         else:
             lines = self.region("r")
         head = ["spec: v1", "name: NAME"]
+        if self.chance(35):
+            head.append("target: {planner: ptoas}")
         if self.symbol:
             head += ["symbols:", "  K: {min: 0, max: 4}"]
         head.append("tensors:")

@@ -14,7 +14,9 @@ from pypto_spec.driver.lower_check import check_passes
 from pypto_spec.ir.nodes import Buffer
 from pypto_spec.ir.types import Memory
 from pypto_spec.passes.memory.lifetimes import Lifetime, Lifetimes, peak
-from pypto_spec.passes.memory_reuse import share
+from pypto_spec.passes.memory.planners.places import shared
+from pypto_spec.passes.memory.planners.pose import problem_of
+from pypto_spec.targets import A2A3
 from tests.passes.tile_programs import random_text, results, same, stages
 
 LOC = Loc(Span(Source("k.yaml", ""), 1, 1, 1, 2))
@@ -32,6 +34,11 @@ def sets(drawn: list[tuple[int, int, int]]) -> tuple[Lifetimes, dict[str, Buffer
         lives.of[name] = Lifetime(name, start, start + length)
         buffers[name] = Buffer(name=name, memory=Memory.VEC, loc=LOC, bytes=size, owner="compiler")
     return lives, buffers
+
+
+def share(lives: Lifetimes, buffers: dict[str, Buffer]) -> dict[str, str]:
+    """In whose place each buffer lives."""
+    return shared(problem_of(lives, buffers.values(), A2A3, Memory.VEC, {}))
 
 
 @given(spans)

@@ -36,7 +36,8 @@ def test_order_and_requirements() -> None:
     assert names == [
         "InlineFunctions", "UnrollLoops", "CtrlFlowTransform", "ConvertToSSA", "Simplify", "OutlineIncoreScopes",
         "ChunkTensorOps", "ConvertTensorToTileOps", "FlattenTileNdTo2D", "FillReductionTails", "LegalizeTileCast",
-        "CanonicalizeTileSlice", "InferTileMemorySpace", "ResolveBackendOpLayouts", "InitMemRef",
+        "CanonicalizeTileSlice", "InferTileMemorySpace", "ResolveBackendOpLayouts",
+        "LowerPipelineToSlots", "LowerPipelineLoops", "CanonicalizeIOOrder", "InitMemRef",
         "MaterializeSemanticAliases", "MemoryReuse", "AllocateMemoryAddr", "ExpandToInstructions", "InsertSync",
     ]  # fmt: skip
     established: set[Property] = set()

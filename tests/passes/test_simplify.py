@@ -140,13 +140,3 @@ def test_chain_of_ten_thousand_is_quick() -> None:
     end = perf_counter()
     assert middle - started < 1
     assert end - middle < 1
-
-
-def test_a_pipeline_runs_at_depth_one() -> None:
-    body = replace(loop(8, make("a"), see("a")), kind="pipeline", stages=2)
-    made = SIMPLIFY.run(CONVERT_TO_SSA.run(program(region(body)), context()), context())
-    (only,) = made.body
-    assert isinstance(only, Region)
-    (inner,) = only.body
-    assert isinstance(inner, For)
-    assert (inner.kind, inner.stages) == ("for", 1)

@@ -10,4 +10,5 @@ NO_PATH = rule("PS4020", "no-path", Severity.ERROR, "a tile cannot get from the 
 ROW_TOO_WIDE = rule("PS4030", "row-too-wide", Severity.ERROR, "whole arrays cannot be divided into chunks that fit")
 OVERWRITTEN = rule("PS4002", "overwritten-value", Severity.ERROR, "a value is put where another is still needed")
 BUFFER_TOO_SMALL = rule("PS4003", "buffer-too-small", Severity.ERROR, "a tile is larger than the buffer it is put in")
+SLOTS_REFUSED = rule("PS4010", "slots-refused", Severity.ERROR, "slots that the planner `ptoas` cannot express")
 BAD_ADDRESS = rule("PS4004", "bad-address", Severity.ERROR, "a written address that the buffer cannot have")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pypto_spec.diagnostics.model import Severity
 from pypto_spec.diagnostics.registry import rule
 
-STAGES_NOT_YET = rule(
-    "PS5001", "stages-not-yet", Severity.HINT, "pipelining is not there yet, the loop runs at depth 1"
+BAD_STAGES = rule("PS5002", "bad-stages", Severity.ERROR, "the number of stages of a pipeline is out of range")
+PIPELINE_KEPT = rule("PS5003", "pipeline-kept", Severity.HINT, "a pipeline that cannot be divided runs at depth 1")
+PINNED_IN_PIPELINE = rule(
+    "PS5004", "pinned-in-pipeline", Severity.ERROR, "all iterations in flight would write one place of a buffer"
 )
 RACE = rule("PS5101", "race", Severity.ERROR, "two accesses to the same bytes run in no fixed order")
 WAIT_NEVER_SET = rule("PS5102", "wait-never-set", Severity.ERROR, "a wait for a flag that nobody sets")

@@ -83,6 +83,9 @@ class Extras(Model):
     src: Annotated[Position | None, Field(description="line and column in the author's file; dumps only")] = None
     type: Annotated[TypeSpec | None, Field(description="type of the value it binds")] = None
     allow: Annotated[Codes, Field(description="codes of warnings and hints this statement allows itself")] = ()
+    error: Annotated[
+        Codes, Field(description="codes of hints that are errors for this loop", examples=[["PH-MR-001"]])
+    ] = ()
     stage: Annotated[
         tuple[tuple[int, int], ...],
         Field(description="`[[GROUP, STAGE]]`: the copy of a pipeline's body that this is; dumps only"),

@@ -25,6 +25,7 @@ EXECUTION: frozenset[Plane] = frozenset({"execution"})
 BLOCK_KEYS = ("body", "then", "else")
 _COMMON = frozenset({"src", "allow"})
 _LOOP = _COMMON | {"carry", "yield", "results"}
+_PIPELINE = _LOOP | {"error"}
 _OP = _COMMON | {"type", "stage", "instructions"}
 
 
@@ -62,9 +63,11 @@ class Keyword:
         return self.options | self.extras | set(self.blocks)
 
 
-def _loop(name: str, planes: frozenset[Plane], model: type[Model], example: str) -> Keyword:
+def _loop(
+    name: str, planes: frozenset[Plane], model: type[Model], example: str, extras: frozenset[str] = _LOOP
+) -> Keyword:
     return Keyword(
-        name, planes, _doc(model), lambda: model, extras=_LOOP, blocks=("body",), needs=("body",), example=example
+        name, planes, _doc(model), lambda: model, extras=extras, blocks=("body",), needs=("body",), example=example
     )
 
 
@@ -99,7 +102,7 @@ STRUCTURE: tuple[Keyword, ...] = (
     _loop("for", BOTH, structure.For, "for: {index: i, count: 8}"),
     _loop("parallel", CONTROL, structure.Parallel, "parallel: {index: i, count: 8}"),
     _loop("spmd", CONTROL, structure.Spmd, "spmd: {index: blk, blocks: auto}"),
-    _loop("pipeline", EXECUTION, structure.Pipeline, "pipeline: {index: i, count: 8, stages: 2}"),
+    _loop("pipeline", EXECUTION, structure.Pipeline, "pipeline: {index: i, count: 8, stages: 2}", _PIPELINE),
     _loop("unroll", EXECUTION, structure.Unroll, "unroll: {index: i, count: 4}"),
     Keyword(
         "while",

@@ -23,7 +23,7 @@ from pypto_spec.spec.models.keywords import BLOCK_KEYS, PLANES, Keyword, Keyword
 from pypto_spec.spec.models.problems import Problems, not_yet, unknown_key
 from pypto_spec.spec.tree import KeyNode, MappingNode, Node, ScalarNode, SequenceNode, Value, span_between
 
-SIBLINGS = frozenset({"src", "type", "allow", "stage", "carry", "results", "instructions", *BLOCK_KEYS})
+SIBLINGS = frozenset({"src", "type", "allow", "error", "stage", "carry", "results", "instructions", *BLOCK_KEYS})
 """Keys beside a keyword that are no keywords themselves (`yield` is both)."""
 
 

@@ -1,0 +1,147 @@
+"""LowerPipelineToSlots: with the planner `ptoas`, a pipeline's loads rotate through the slots of one buffer.
+
+The body is not copied. Each load of a pipeline with F stages gets a buffer of F slots and fills slot `i % F`, so the
+copy of one iteration may run while earlier ones still use the other slots; there is one event for each slot. The loop
+becomes an ordinary one: no rest to divide, whatever the trip count. A loop that does not lend itself to that (a step
+other than 1, a loaded tile that is carried, looked into or changed in place, slots that do not fit) is left to
+LowerPipelineLoops, as a whole, with all pipelines in it.
+
+What the author declared with slots has to be something this planner can express; else it is refused here (PS4010).
+Under the planner `pypto` this pass does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pypto_spec.ir.expr import mod, sym
+from pypto_spec.ir.nodes import BufferRef, For, If, Op, Program, Region, Stmt, Value
+from pypto_spec.ir.rewrite import Rewriter, ops, regions, statements, with_parts
+from pypto_spec.ir.types import Memory, TileType, round_up
+from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.memory.buffers import BufferPool
+from pypto_spec.passes.memory.uses import Uses, base_of
+from pypto_spec.passes.stages.refusals import refuse_declarations
+from pypto_spec.passes.stages.room import live_bytes
+from pypto_spec.targets import Target
+
+SPACES = frozenset({Memory.VEC, Memory.MAT, Memory.ACC})
+"""Memories that have slots."""
+
+
+class _Slots(Rewriter):
+    """Binds the loads of the pipelines of one region."""
+
+    def __init__(self, region: Region, pool: BufferPool, target: Target, pinned: dict[Memory, int]) -> None:
+        super().__init__()
+        self.body = region.body
+        self.pool = pool
+        self.target = target
+        self.taken = dict(pinned)
+        """Bytes of buffers with slots so far, the author's and ours, by memory."""
+        self.uses = Uses(region.body)
+        self.carried = _carried(region.body, self.uses)
+        self.bases = {base for op in ops(region.body) if (base := base_of(op)) is not None}
+
+    def loop(self, loop: For) -> Sequence[Stmt]:
+        if loop.kind != "pipeline" or loop.stages == 1:
+            return super().loop(loop)
+        loads = [s for s in loop.body if isinstance(s, Op) and s.defn.effects == "reads_gm" and s.results]
+        free = [op for op in loads if op.result.buffer is None]
+        needs = self._needs(free, loop.stages)
+        if (
+            not free
+            or not self._divides(loop)
+            or not all(map(self._rotates, free))
+            or not self._fits(needs, loop, free)
+        ):
+            return (loop,)
+        self.taken.update({m: self.taken.get(m, 0) + size for m, size in needs.items()})
+        slot = mod(sym(loop.index), loop.stages)
+        renewed: dict[Stmt, Op] = {}
+        for op in free:
+            kind = op.result.type
+            assert isinstance(kind, TileType) and kind.memory is not None
+            place = self.pool.fresh(kind.memory, kind.bytes, op.loc, slots=loop.stages)
+            made = Value(op.result.name, kind, BufferRef(place.buffer, slot=slot))
+            renewed[op] = with_parts(op, results=(self.bind(op.result, made),))
+        body = tuple(renewed.get(s, s) for s in loop.body)
+        return super().loop(replace(loop, body=body, kind="for", stages=1))
+
+    def _divides(self, loop: For) -> bool:
+        """Whether `index % stages` is the number of the slot in turn."""
+        whole = isinstance(loop.start, int) and loop.start % loop.stages == 0
+        return loop.step == 1 and whole and loop.condition is None
+
+    def _rotates(self, op: Op) -> bool:
+        """Whether a loaded tile can stand in another slot each time."""
+        value = op.result
+        kind = value.type
+        assert isinstance(kind, TileType)
+        static = kind.valid is None or all(isinstance(n, int) for n in kind.valid)
+        return kind.memory in SPACES and static and value not in self.carried and value not in self.bases
+
+    def _needs(self, loads: Sequence[Op], stages: int) -> dict[Memory, int]:
+        found: dict[Memory, int] = {}
+        for op in loads:
+            kind = op.result.type
+            assert isinstance(kind, TileType) and kind.memory is not None
+            size = round_up(kind.bytes, self.target.address_alignment[kind.memory]) * stages
+            found[kind.memory] = found.get(kind.memory, 0) + size
+        return found
+
+    def _fits(self, needs: dict[Memory, int], loop: For, loads: Sequence[Op]) -> bool:
+        """Whether the slots fit beside those there are and what else is live in the loop."""
+        others = live_bytes(loop.body, {op.result for op in loads})
+        return all(
+            self.taken.get(memory, 0) + size + others.get(memory, 0) <= self.target.capacity[memory]
+            for memory, size in needs.items()
+        )
+
+
+def _carried(body: Sequence[Stmt], uses: Uses) -> set[Value]:
+    """Values that a loop starts from or hands on, or an `if` gives; views counted as what they look at."""
+    found: set[Value] = set()
+    for node in statements(body):
+        if isinstance(node, For):
+            found.update(uses.owner(v) for c in node.carries for v in (c.init, c.yielded))
+        elif isinstance(node, If):
+            found.update(uses.owner(v) for p in node.phis for v in (p.then, p.other))
+    return found
+
+
+class _Regions(Rewriter):
+    def __init__(self, program: Program, context: Context) -> None:
+        super().__init__()
+        self.pool = BufferPool(program)
+        self.context = context
+
+    def region(self, region: Region) -> Region:
+        if not any(isinstance(s, For) and s.kind == "pipeline" and s.stages > 1 for s in statements(region.body)):
+            return region
+        used = {v.buffer.buffer for op in ops(region.body) for v in op.results if v.buffer is not None}
+        pinned: dict[Memory, int] = {}
+        for buffer in self.pool.buffers:
+            if buffer.name in used:
+                pinned[buffer.memory] = pinned.get(buffer.memory, 0) + (buffer.bytes or 0) * buffer.slots
+        body = _Slots(region, self.pool, self.context.target, pinned).block(region.body)
+        return region if body is region.body else replace(region, body=body)
+
+
+def run(program: Program, context: Context) -> Program:
+    """Give the loads of pipelines slots, where the planner is `ptoas`."""
+    if program.target.planner != "ptoas":
+        return program
+    refuse_declarations(program, regions(program.body))
+    rewriter = _Regions(program, context)
+    made = rewriter.program(program)
+    return made if made is program else replace(made, buffers=tuple(rewriter.pool.buffers))
+
+
+LOWER_PIPELINE_TO_SLOTS = Pass(
+    name="LowerPipelineToSlots",
+    run=run,
+    requires=frozenset({Property.SSA_FORM, Property.TILE_MEMORY_INFERRED}),
+    doc=__doc__,
+)

@@ -40,6 +40,8 @@ class _Slots(Rewriter):
         self.target = target
         self.taken = dict(pinned)
         """Bytes of buffers with slots so far, the author's and ours, by memory."""
+        self.declined = 0
+        """Pipelines around this point that are not given slots."""
         self.uses = Uses(region.body)
         self.carried = _carried(region.body, self.uses)
         self.bases = {base for op in ops(region.body) if (base := base_of(op)) is not None}
@@ -51,12 +53,13 @@ class _Slots(Rewriter):
         free = [op for op in loads if op.result.buffer is None]
         needs = self._needs(free, loop.stages)
         if (
-            not free
+            self.declined
+            or not free
             or not self._divides(loop)
             or not all(map(self._rotates, free))
             or not self._fits(needs, loop, free)
         ):
-            return (loop,)
+            return self._decline(loop)
         self.taken.update({m: self.taken.get(m, 0) + size for m, size in needs.items()})
         slot = mod(sym(loop.index), loop.stages)
         renewed: dict[Stmt, Op] = {}
@@ -68,6 +71,13 @@ class _Slots(Rewriter):
             renewed[op] = with_parts(op, results=(self.bind(op.result, made),))
         body = tuple(renewed.get(s, s) for s in loop.body)
         return super().loop(replace(loop, body=body, kind="for", stages=1))
+
+    def _decline(self, loop: For) -> Sequence[Stmt]:
+        """Leave a loop and what is in it to LowerPipelineLoops, whose copies would fill one slot at once."""
+        self.declined += 1
+        made = super().loop(loop)
+        self.declined -= 1
+        return made
 
     def _divides(self, loop: For) -> bool:
         """Whether `index % stages` is the number of the slot in turn."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from pypto_spec.ir.nodes import BufferRef, Carry, For, If, Op, Phi, Program, Region, Stmt, Value
-from pypto_spec.ir.rewrite import Rewriter, statements
+from pypto_spec.ir.rewrite import Rewriter, definitions, statements
 from pypto_spec.ir.types import TileType
 from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.base import Context, Pass, Property
@@ -136,12 +136,42 @@ class _Aliaser(Rewriter):
             return
         moved = replace(made, buffer=home)
         new = replace(op, results=tuple(moved if v is made else v for v in op.results))
-        reads_home = any(v.buffer is not None and v.buffer.buffer == home.buffer for v in op.operands.values())
-        if reads_home and not in_place(new, home.buffer, home.buffer):
+        if _reads(op, home) and not in_place(new, home.buffer, home.buffer):
             return
         body[number] = new
         body[number + 1 :] = _Swap(made, moved).block(tuple(rest))
         self.bind(made, moved)
+        self._write_home_before(body, number, home, [v for v in others if v is not made])
+
+    def _write_home_before(self, body: list[Stmt], number: int, home: BufferRef, others: Sequence[Value]) -> None:
+        """Let what the op there makes its value of stand at home as well: an accumulator, step by step."""
+        op = body[number]
+        assert isinstance(op, Op)
+        for value in dict.fromkeys(op.operands.values()):
+            at = next((n for n, s in enumerate(body[:number]) if isinstance(s, Op) and value in s.results), None)
+            if at is None or value.buffer is None or value.buffer == home or value in others:
+                continue
+            maker, between = body[at], body[at + 1 : number]
+            assert isinstance(maker, Op)
+            later = [v for s in body[number + 1 :] for v in reads(s)]
+            passing = [v for s in between for v in (*reads(s), *definitions((s,)))]
+            passing += [v for v in op.operands.values() if v is not value]
+            if base_of(maker) is not None or value.type != op.result.type or value in later:
+                continue
+            viewed = any(isinstance(s, Op) and base_of(s) is value for s in statements(between))
+            if viewed or any(_stands(v, home) for v in passing) or not _follows(between, value, ()):
+                continue
+            moved = replace(value, buffer=home)
+            made = replace(maker, results=tuple(moved if v is value else v for v in maker.results))
+            then = replace(op, operands={name: moved if v is value else v for name, v in op.operands.items()})
+            over = not _reads(maker, home) or in_place(made, home.buffer, home.buffer)
+            if not over or not in_place(then, home.buffer, home.buffer):
+                continue
+            body[at] = made
+            body[at + 1 :] = _Swap(value, moved).block(tuple(body[at + 1 :]))
+            self.bind(value, moved)
+            self._write_home_before(body, at, home, others)
+            return
 
     def _prefer(
         self, body: tuple[Stmt, ...], value: Value, home: BufferRef, held: Set[str], others: Sequence[Value]
@@ -276,6 +306,16 @@ def _follows(rest: Sequence[Stmt], made: Value, others: Sequence[Value]) -> bool
         if not isinstance(stmt, Op) and any(v in held for v in (*entering(stmt), *leaving(stmt))):
             return False
     return not any(v in held for v in others if v is not made)
+
+
+def _stands(value: Value, home: BufferRef) -> bool:
+    """Whether a value stands in the buffer of that place."""
+    return value.buffer is not None and value.buffer.buffer == home.buffer
+
+
+def _reads(op: Op, home: BufferRef) -> bool:
+    """Whether an op reads what stands in the buffer of that place."""
+    return any(_stands(v, home) for v in op.operands.values())
 
 
 def _result(stmt: Stmt) -> Value:

@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.expr import Expr, Index, Sym, bounds, sub, symbols
-from pypto_spec.ir.nodes import For, If, Op, Stmt, Value
+from pypto_spec.ir.nodes import For, If, Op, Stage, Stmt, Value
 from pypto_spec.ir.rewrite import statements
 from pypto_spec.ir.types import Memory, TensorType, TileType
 from pypto_spec.passes.memory.uses import entering, leaving
@@ -190,20 +190,21 @@ def _edges(nodes: Sequence[_Node]) -> Iterator[tuple[int, int]]:
 
 def _held_back(nodes: Sequence[_Node], depths: Depths) -> Iterator[tuple[int, int]]:
     """Pairs of a statement and the load that takes its stage's buffer over."""
-    by_stage: dict[tuple[int, int], list[int]] = {}
+    by_stage: dict[tuple[Stage, ...], list[int]] = {}
     for number, node in enumerate(nodes):
-        for tag in {tag for op in _ops(node.stmt) for tag in op.stages}:
-            by_stage.setdefault(tag, []).append(number)
+        for copies in {op.stages[place:] for op in _ops(node.stmt) for place in range(len(op.stages))}:
+            by_stage.setdefault(copies, []).append(number)
     for number, node in enumerate(nodes):
         if not _is_load(node.stmt):
             continue
         assert isinstance(node.stmt, Op)
         kind = node.stmt.result.type
         assert isinstance(kind, TileType) and kind.memory is not None
-        for group, stage in node.stmt.stages:
+        for place, (group, stage) in enumerate(node.stmt.stages):
             depth = depths.get((kind.memory, group))
-            if depth is not None:
-                yield from ((other, number) for other in by_stage.get((group, stage - depth), ()))
+            if depth is not None:  # the same copy of all pipelines around
+                before = ((group, stage - depth), *node.stmt.stages[place + 1 :])
+                yield from ((other, number) for other in by_stage.get(before, ()))
 
 
 def ordered(body: tuple[Stmt, ...], depths: Depths | None = None, *, lazy: bool = False) -> tuple[Stmt, ...]:

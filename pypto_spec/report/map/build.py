@@ -136,7 +136,7 @@ class _Kernel:
         size = max(high - low for low, high in ranges)
         self.residents[area.ref.buffer].append(
             Resident(
-                scratch_name(area), f"{size} B", "scratch", size, ranges, (area.step, area.step), (area.step,), None,
+                scratch_name(area), "scratch", "scratch", size, ranges, (area.step, area.step), (area.step,), None,
                 tags[0] if tags else area.op.stages,
             )
         )  # fmt: skip
@@ -161,12 +161,25 @@ class _Kernel:
 
     def _buffer(self, buffer: Buffer) -> MappedBuffer:
         values = sorted(self.residents[buffer.name], key=lambda v: (v.life, v.ranges))
-        life = (min(v.life[0] for v in values), max(v.life[1] for v in values))
+        life = self._life(values)
         assert buffer.address is not None and buffer.bytes is not None
         line = buffer.loc.span.line if buffer.owner == "author" else None
         return MappedBuffer(
             buffer.name, buffer.owner, buffer.address, buffer.bytes, buffer.slots, life, line, tuple(values)
         )
+
+    def _life(self, values: list[Resident]) -> Range:
+        """When a buffer is in use: what began before a loop and is touched in it stays to the loop's end.
+
+        That is how the compiler sees buffers, whether or not the value in the loop is the one from before it.
+        """
+        start, end = min(v.life[0] for v in values), max(v.life[1] for v in values)
+        touched = {step for v in values if v.kind != "scratch" for step in (v.life[0], *v.uses)}
+        for loop, head in self.lives.heads.items():
+            last = self.lives.ends[loop]
+            if isinstance(loop, For) and start <= head and any(head < step < last for step in touched):
+                end = max(end, last)
+        return start, end
 
 
 def _peak(buffers: list[MappedBuffer], steps: tuple[Step, ...]) -> Peak:

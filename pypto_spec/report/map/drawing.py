@@ -190,7 +190,8 @@ class _Paper:
             unit = _unit(domain)
             limit = domain if scale == "used" else self.memory.capacity - unit * 3 // 4
             for at in range(0, limit, unit):
-                yield Tick(at, f"{100 * at / domain:.4f}%", kib(at), scale, last=at > 0.92 * domain)
+                text = kib(at) if at < 0.92 * domain else ""  # no room for it
+                yield Tick(at, f"{100 * at / domain:.4f}%", text, scale)
             if scale == "whole":
                 at = self.memory.capacity
                 yield Tick(at, f"{100 * at / domain:.4f}%", kib(at), scale, last=True)
@@ -198,7 +199,8 @@ class _Paper:
     def buffer(self, number: int, buffer: MappedBuffer) -> DrawnBuffer:
         tall = [self.span(v.life, whole_rows=v.kind == "scratch") for v in buffer.values]
         y = min(y for y, _ in tall)
-        height = max(y + h for y, h in tall) - y
+        last = self.rows[buffer.life[1]] + self.row / 2
+        height = max(last, *(y + h for y, h in tall)) - y
         starts = [buffer.address + slot * buffer.bytes for slot in range(buffer.slots)]
         slots = tuple(self.box((start, start + buffer.bytes), y, height) for start in starts)
         whole = self.box((buffer.address, buffer.address + buffer.bytes * buffer.slots), y, height)
@@ -211,11 +213,12 @@ class _Paper:
         for buffer in self.memory.buffers:
             for value in buffer.values:
                 y, height = self.span(value.life, whole_rows=value.kind == "scratch")
+                what = amount(value.bytes) if value.kind == "scratch" else value.type
                 for place in value.ranges:
                     box = self.box(place, y, height)
-                    label = f"{value.name}, {value.type}, bytes {place[0]:,} to {place[1]:,}, {self._lines(value)}"
+                    label = f"{value.name}, {what}, bytes {place[0]:,} to {place[1]:,}, {self._lines(value)}"
                     name = "scratch" if value.kind == "scratch" else value.name
-                    yield DrawnValue(number, box, self.palette.of(value), name, value.type, value.kind, label)
+                    yield DrawnValue(number, box, self.palette.of(value), name, what, value.kind, label)
                 number += 1
 
     def _lines(self, value: Resident) -> str:

@@ -14,6 +14,8 @@ WIDTH = 1200
 HEAD = 84
 """Pixels above each drawing: its title and its axis."""
 GAP = 40
+GAUGE = 300
+"""Pixels of the bar that shows how full a memory is."""
 
 
 def svg_text(programs: Sequence[MappedProgram]) -> str:
@@ -25,6 +27,8 @@ def svg_text(programs: Sequence[MappedProgram]) -> str:
             for memory in kernel.memories:
                 drawing = draw(kernel, memory)
                 heading = title(program, kernel, memory, several=len(programs) > 1)
-                entries.append({"y": y, "drawing": drawing, "title": heading, "summary": summary(memory)})
+                whole = max(memory.capacity + memory.reserved, memory.end)
+                bars = {"capacity": GAUGE * memory.capacity / whole, "used": GAUGE * memory.end / whole}
+                entries.append({"y": y, "drawing": drawing, "title": heading, "summary": summary(memory), "bars": bars})
                 y += HEAD + drawing.height + GAP
     return page("map.svg.j2", entries=entries, width=WIDTH, height=max(y - GAP + 24, 60), colours=all_colours())

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from time import process_time
+from unittest.mock import patch
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pypto_spec.report import text_diff
 from pypto_spec.report.text_diff import Diff, Line, diff
 
 WORDS = st.sampled_from(["- load: {into: t", "- exp: {into: y", "x: t}", "src: [1, 2]", "type: fp32", "\U0001f600", ""])
@@ -36,9 +40,10 @@ def cut(text: str, marks: tuple[tuple[int, int], ...]) -> str:
     return data.decode("utf-16-le")
 
 
-@given(old=TEXTS, new=TEXTS)
-def test_a_diff_is_both_texts(old: list[str], new: list[str]) -> None:
-    found = diff(old, new)
+@given(old=TEXTS, new=TEXTS, limit=st.sampled_from([0, text_diff.MOST_PAIRS]), ahead=st.sampled_from([2, 24]))
+def test_a_diff_is_both_texts(old: list[str], new: list[str], limit: int, ahead: int) -> None:
+    with patch.object(text_diff, "MOST_PAIRS", limit), patch.object(text_diff, "AHEAD", ahead):
+        found = diff(old, new)
     left, right, same = sides(found)
     assert left == list(range(len(old)))
     assert right == list(range(len(new)))
@@ -66,8 +71,13 @@ def test_lines_are_paired_by_what_they_say() -> None:
     assert new[2][29:44] == ", buffer: vec.0"
 
 
-def test_a_long_changed_stretch_is_paired_from_its_top() -> None:
-    old = [f"- load: {{into: t.{n}, from: x, at: [{n}, 0]}}" for n in range(80)]
-    new = [line.replace("from: x", "from: y") for line in old]
-    rows = diff(old, new).rows
-    assert [(row.old, row.new) for row in rows if isinstance(row, Line)] == [(n, n) for n in range(80)]
+def test_a_long_stretch_without_a_line_of_its_own_is_paired_too() -> None:
+    old = [line for n in range(400) for line in (f"- load: {{into: t, at: [{n}, 0]}}", "  src: [3, 1]")]
+    new = [line for n in range(400) for line in (f"- load: {{into: t.{n}, at: [{n}, 0]}}", "  src: [3, 1]")]
+    new[100:100] = ["- set_flag: {from: v}", "- barrier: {pipe: v}"]
+    started = process_time()
+    found = diff(old, new)
+    assert process_time() - started < 5
+    pairs = {row.old: row.new for row in found.rows if isinstance(row, Line) and row.old is not None}
+    assert pairs == {n: n if n < 100 else n + 2 for n in range(0, 800, 2)}
+    assert (found.removed, found.added) == (400, 402)

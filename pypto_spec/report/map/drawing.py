@@ -18,6 +18,9 @@ LEAST_ROW, MOST_ROW = 24, 48
 GOOD_HEIGHT = 520
 """Pixels: a row is as high as lets a short kernel fill the page, within these limits."""
 
+LEAST_TEXT, TWO_LINES = 34, 36
+"""Pixels: boxes narrower than this have no text, boxes as high as that have two lines."""
+
 USED_SCALE_BELOW = 0.6
 """The scale `used` is offered where less than this share of a memory is in use."""
 
@@ -36,7 +39,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class DrawnValue:
-    """A value in one slot. `number` counts the values of the drawing; those in several slots have it several times."""
+    """A value in one slot. `number` counts the values of the drawing; those in several slots have it several times.
+
+    `lines` are how many lines of text the box has room for: its name, and its type below.
+    """
 
     number: int
     box: Box
@@ -45,6 +51,7 @@ class DrawnValue:
     type: str
     kind: str
     label: str
+    lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +124,14 @@ def kib(count: int) -> str:
     return f"{count // 1024:,} KiB" if count % 1024 == 0 else amount(count)
 
 
-def draw(kernel: MappedKernel, memory: MappedMemory) -> Drawing:
-    """The drawing of a memory."""
-    return _Paper(kernel, memory).drawing()
+def draw(kernel: MappedKernel, memory: MappedMemory, width: int | None = None) -> Drawing:
+    """The drawing of a memory; `width` are its pixels where they are known: narrow boxes then have no text."""
+    return _Paper(kernel, memory, width).drawing()
 
 
 class _Paper:
-    def __init__(self, kernel: MappedKernel, memory: MappedMemory) -> None:
-        self.kernel, self.memory = kernel, memory
+    def __init__(self, kernel: MappedKernel, memory: MappedMemory, width: int | None) -> None:
+        self.kernel, self.memory, self.width = kernel, memory, width
         whole = max(memory.capacity + memory.reserved, memory.end)
         self.domains = {"whole": whole}
         if memory.end < USED_SCALE_BELOW * memory.capacity:
@@ -218,8 +225,14 @@ class _Paper:
                     box = self.box(place, y, height)
                     label = f"{value.name}, {what}, bytes {place[0]:,} to {place[1]:,}, {self._lines(value)}"
                     name = "scratch" if value.kind == "scratch" else value.name
-                    yield DrawnValue(number, box, self.palette.of(value), name, what, value.kind, label)
+                    yield DrawnValue(number, box, self.palette.of(value), name, what, value.kind, label, self.room(box))
                 number += 1
+
+    def room(self, box: Box) -> int:
+        """Lines of text that a box has room for."""
+        if self.width is not None and (box.high - box.low) * self.width < LEAST_TEXT * self.domains[self.scale]:
+            return 0
+        return 2 if box.height >= TWO_LINES else 1 if box.height >= LEAST_ROW else 0
 
     def _lines(self, value: Resident) -> str:
         first, last = (self.kernel.steps[n - 1].lines[0] for n in value.life)

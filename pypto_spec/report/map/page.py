@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pypto_spec.records import dataclass
 from pypto_spec.report.map.colours import all_colours
 from pypto_spec.report.map.document import map_document
-from pypto_spec.report.map.drawing import Drawing, amount, draw
+from pypto_spec.report.map.drawing import LEAST_TEXT, Drawing, amount, draw
 from pypto_spec.report.map.model import MappedKernel, MappedMemory, MappedProgram
 from pypto_spec.report.map.titles import program_name, share, title
 from pypto_spec.report.pages import data, lines, page
@@ -60,6 +60,7 @@ def page_text(programs: Sequence[MappedProgram], texts: Texts) -> str:
         spec=lines(texts.spec),
         irs=[(n, program.after, lines(ir)) for n, (program, ir) in enumerate(zip(programs, texts.irs, strict=True))],
         colours=all_colours(),
+        least_text=LEAST_TEXT,
         data=data(map_document(programs, texts.file)),
     )
 

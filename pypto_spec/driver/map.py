@@ -61,7 +61,7 @@ def map_specs(
             made = build_map(
                 program,
                 TARGETS[program.target.platform],
-                _rules,
+                memory_rules,
                 after=after,
                 variant=spec.variant,
                 printed=_read_again(ir),
@@ -119,7 +119,7 @@ def _read_again(text: str) -> Program | None:
         return None
 
 
-def _rules(region: Region) -> Rules:
+def memory_rules(region: Region) -> Rules:
     """What the check of written addresses and buffers allows in a region."""
     lives = Lifetimes(region.body)
     return Rules(_over, apart, lambda first, second: together(first, second, lives))

@@ -1,12 +1,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
+from pypto_spec.driver.inputs import gather
+from pypto_spec.driver.map import memory_rules
+from pypto_spec.driver.session import compile_spec
+from pypto_spec.report.map.build import build_map
+from pypto_spec.report.map.model import Resident
+from pypto_spec.report.map.page import Texts, page_text
+from pypto_spec.targets import TARGETS
 from tests.cli.run import run
 from tests.cli.specs import GOOD, ROOT
 from tests.pages.opened import NARROW, WIDE, Opened, box, count, css_colour, pixels, point_at
@@ -236,7 +244,7 @@ def test_variants_and_kernels_are_a_choice(opener: Opened, made: Path) -> None:
 
 
 def test_names_and_texts_cannot_run(opener: Opened, made: Path) -> None:
-    hostile = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
+    hostile = "</script ><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
     folder = made / "<b onmouseover=alert(1)>&quot;"
     folder.mkdir()
     spec = folder / "<img src=x onerror=window.hacked=1>\x01.yaml"
@@ -249,6 +257,36 @@ def test_names_and_texts_cannot_run(opener: Opened, made: Path) -> None:
         assert page.locator("img, b[onmouseover]").count() == 0
         assert "<img src=x" in page.locator(".heading p").inner_text()
     assert hostile in opener.open(made / "hostile-map.html").locator("#spec").inner_text()
+
+
+def test_what_the_script_shows_cannot_run_either(opener: Opened, made: Path) -> None:
+    hostile = "<img src=x onerror='window.hacked = 1'>"
+
+    def renamed(value: Resident) -> Resident:
+        return replace(value, name=hostile + value.name, type=hostile, over=hostile)
+
+    (spec,) = gather([str(largest())]).specs
+    done = compile_spec(spec)
+    assert done.program is not None
+    program = build_map(done.program, TARGETS["a2a3"], memory_rules, after="InsertSync", variant=hostile)
+    (kernel,) = program.kernels
+    (memory,) = kernel.memories
+    buffers = tuple(replace(b, name=hostile, values=tuple(map(renamed, b.values))) for b in memory.buffers)
+    twice = replace(kernel, region=hostile, memories=(replace(memory, buffers=buffers), memory))
+    target = made / "renamed.html"
+    texts = Texts(hostile, hostile, [hostile, hostile])
+    target.write_text(page_text([replace(program, kernels=(twice, kernel))] * 2, texts), encoding="utf-8")
+    page = opener.open(target)
+    for number in ("0", "1"):
+        page.locator(f'.value[data-value="{number}"]').first.focus()
+        page.keyboard.press("Enter")
+    assert hostile in page.locator("#pairs").inner_text()
+    assert hostile in page.locator("#tip").inner_text()
+    assert hostile in page.locator("#kernel").inner_text()
+    page.locator("#memory").select_option("1")
+    page.locator("#program").select_option("1")
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
 
 
 def test_a_drawing_alone_is_an_svg_that_the_browser_shows(opener: Opened, made: Path) -> None:

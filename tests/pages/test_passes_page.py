@@ -11,6 +11,7 @@ from pypto_spec.driver.dumps import dump_text
 from pypto_spec.driver.inputs import gather
 from pypto_spec.driver.session import compile_spec
 from pypto_spec.passes.pipeline import PASSES
+from pypto_spec.report.passes_page import Stage, Title, passes_page
 from tests.cli.run import run
 from tests.cli.specs import OVERFLOW, ROOT, write
 from tests.pages.opened import NARROW, WIDE, Opened, count, css_colour, pixels
@@ -163,3 +164,17 @@ def test_a_spec_that_fails_shows_the_passes_before(opener: Opened, made: Path) -
     page = opener.open(target)
     assert page.locator(".pass .name").last.inner_text() == "MemoryReuse"
     assert page.locator(".trouble").inner_text().startswith("AllocateMemoryAddr did not accept the program")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["split", "unified"])
+def test_words_that_changed_cannot_run(opener: Opened, made: Path, size: tuple[int, int]) -> None:
+    hostile = "<img src=x onerror='window.hacked=1'>"
+    stages = [Stage(hostile, hostile, f"- exp: {{x: t}}{more}\n") for more in ("", hostile, hostile + "\n" + hostile)]
+    target = made / "words.html"
+    target.write_text(passes_page(stages, Title(hostile, hostile, hostile)), encoding="utf-8")
+    page = opener.open(target, size)
+    assert page.locator("mark").inner_text() == hostile
+    page.keyboard.press("ArrowRight")
+    assert page.locator("td.come.text").inner_text() == hostile
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0

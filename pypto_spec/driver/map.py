@@ -30,7 +30,7 @@ from pypto_spec.spec.models.document import load_document
 from pypto_spec.targets import TARGETS
 
 DRAWN_ALL_THE_SAME = ("PS4", "PS51")
-"""Errors of memory and of synchronisation; a program that has no others can be drawn, and shows what is wrong."""
+"""Errors of memory and of synchronisation: where nothing else stopped the passes, the drawing shows what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +84,12 @@ def _program(done: Compiled) -> tuple[Program, str] | None:
     """The program to draw, with addresses, and the last pass that ran on it."""
     if done.program is not None:
         return done.program, PASSES[-1].name
-    errors = {d.rule.code for d in done.findings if d.level is Severity.ERROR}
-    if not done.stages or not all(code.startswith(DRAWN_ALL_THE_SAME) for code in errors):
+    if not done.stages:
         return None
     name, program = done.stages[-1]
+    errors = {d.rule.code for d in done.findings if d.level is Severity.ERROR}
+    if name != PASSES[-1].name and not all(code.startswith(DRAWN_ALL_THE_SAME) for code in errors):
+        return None
     after = name or (program.dump.after if program.dump is not None else None)
     if after is None or position(after) < position(MEMORY_REUSE.name):
         return None

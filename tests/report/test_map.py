@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from pypto_spec.diagnostics.model import Severity
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.driver.dumps import dump_text
 from pypto_spec.driver.inputs import Spec, gather
@@ -273,6 +274,14 @@ def test_an_overflow_is_drawn_to_where_it_would_end() -> None:
     found = memory(spec)
     assert found["end"] > found["capacity"]
     assert document(spec)["programs"][0]["after"] == "AllocateMemoryAddr"
+
+
+def test_what_is_found_behind_the_passes_does_not_keep_a_map_away() -> None:
+    text = RING.replace("[512, 128]", "[512, 32]").replace("[64, 128]", "[64, 16]")
+    spec = source(f"{text}diagnostics: {{error: [PH001]}}\n")
+    done = map_specs([spec], "json")
+    assert {d.rule.code for d in done.findings[0][1] if d.level is Severity.ERROR} == {"PH001"}
+    assert [b["bytes"] for b in memory(spec)["buffers"]] == [64 * 16 * 4] * 2
 
 
 @pytest.mark.parametrize("text", ["", "spec: v1\n", RING.replace("lhs: t", "lhs: v"), "{"])

@@ -42,7 +42,7 @@ def _passes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
 @options.input_format
 @options.debug
 @options.defines
-@click.option("--variant", "variant", metavar="KEY", help="Which variant of the spec.")
+@options.variant
 @options.output_format
 def command(
     spec: str | None,
@@ -71,11 +71,7 @@ def command(
     if spec is None:
         raise UsageError("name a spec, or list the passes with --list")
     constants = options.constants(defines)
-    gathered = options.read([spec], input_format, constants, [variant] if variant is not None else ())
-    if len(gathered.specs) > 1:
-        keys = [one.variant for one in gathered.specs if one.variant is not None]
-        way = f"choose one with --variant: {', '.join(keys)}" if keys else "`lower` takes one"
-        raise UsageError(f"{spec} holds several {'variants' if keys else 'specs'}; {way}")
+    gathered = options.read_one(spec, input_format, constants, variant, "lower")
     findings = list(gathered.findings)
     if not gathered.specs:
         options.show(findings, format, err=format == "text")
@@ -88,10 +84,7 @@ def command(
     folder = _folder(out)
     lowered = lower_spec(gathered.specs[0], chosen, folder=folder, defines=constants, debug=debug)
     if lowered.text is not None:
-        if out is not None:
-            _write(out, lowered.text)
-        else:
-            click.echo(lowered.text, nl=False)
+        options.put(lowered.text, out)
     options.show(lowered.findings, format, err=out is None or format == "text")
     options.leave(lowered.findings)
 
@@ -100,13 +93,6 @@ def _folder(out: str | None) -> str:
     from os.path import dirname
 
     return (dirname(out) or ".") if out is not None else "."
-
-
-def _write(out: str, text: str) -> None:
-    from pypto_spec.driver.files import write_file
-
-    write_file(out, text)
-    options.say(f"written: {out}")
 
 
 def _check(spec: Spec, constants: dict[str, str], seed: int, format: str) -> None:

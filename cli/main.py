@@ -17,14 +17,16 @@ COMMANDS = {
     "check": "say everything there is to say about specs",
     "completion": "print a completion script for a shell",
     "doctor": "show what this machine has",
+    "diff-passes": "step through what each pass changes, on a page",
     "explain": "show the page of a diagnostic",
     "lower": "show the program after a pass, or find the pass that changed a result",
+    "map": "draw what lives where on chip, and when",
     "mutate": "drop every flag and barrier in turn and see who objects",
     "new": "write a starting spec",
     "schema": "print the JSON Schema of the language",
     "test": "run goldens: the rendered C++ against torch",
 }
-"""The commands with the line that the group's help shows; each is `cli/NAME.py`."""
+"""The commands with the line that the group's help shows; each is `cli/NAME.py`, with `_` for `-`."""
 
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -51,7 +53,7 @@ class LazyGroup(click.Group):
         """The command's own module, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"pypto_spec.cli.{cmd_name}").command
+        command = import_module(f"pypto_spec.cli.{cmd_name.replace('-', '_')}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -51,6 +51,11 @@ def variants(command: F) -> F:
     )(command)
 
 
+def variant(command: F) -> F:
+    """Which variant of a spec, for commands that take one."""
+    return click.option("--variant", "variant", metavar="KEY", help="Which variant of the spec.")(command)
+
+
 def debug(command: F) -> F:
     """What is shown from inside kernels."""
     return click.option("--debug", is_flag=True, help="Keep `debug` statements: kernels print and dump.")(command)
@@ -71,6 +76,18 @@ def read(
     from pypto_spec.driver.variants import expand
 
     return expand(gather(paths, "toml" if kind == "toml" else "yaml"), defines or {}, variants)
+
+
+def read_one(path: str, kind: str, defines: Mapping[str, str], variant: str | None, command: str) -> Gathered:
+    """The one spec, or the one variant of it, that a command works on. Raises UsageError where there are several."""
+    from pypto_spec.driver.inputs import UsageError
+
+    gathered = read([path], kind, defines, [variant] if variant is not None else ())
+    if len(gathered.specs) > 1:
+        keys = [one.variant for one in gathered.specs if one.variant is not None]
+        way = f"choose one with --variant: {', '.join(keys)}" if keys else f"`{command}` takes one"
+        raise UsageError(f"{path} holds several {'variants' if keys else 'specs'}; {way}")
+    return gathered
 
 
 def constants(words: Sequence[str]) -> dict[str, str]:
@@ -94,6 +111,17 @@ def show(findings: Sequence[Diagnostic], format: str, *, err: bool = False) -> N
     stream = sys.stderr if err else sys.stdout
     stream.write(render(findings, format, colour=format == "text" and wants_colour(stream)))
     stream.flush()
+
+
+def put(text: str, out: str | None) -> None:
+    """What a command makes: into a file, or on standard output."""
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    from pypto_spec.driver.files import write_file
+
+    write_file(out, text)
+    say(f"written: {out}")
 
 
 def say(text: str) -> None:

@@ -51,7 +51,7 @@ def _remainder(index: Index) -> Quot | None:
     return atom if factor == 1 and isinstance(atom, Quot) and atom.op == "%" else None
 
 
-def _apart(a: Value, b: Value) -> bool:
+def apart(a: Value, b: Value) -> bool:
     """Whether two values of one buffer share no byte for certain."""
     first, second = a.buffer, b.buffer
     assert first is not None and second is not None
@@ -62,7 +62,7 @@ def _apart(a: Value, b: Value) -> bool:
     return (low is not None and low >= a.type.bytes) or (high is not None and high + b.type.bytes <= 0)
 
 
-def _over(op: Op, old: Value, new: Value) -> bool:
+def may_overwrite(op: Op, old: Value, new: Value) -> bool:
     """Whether `op` may write `new` over its operand `old`, which is not needed afterwards."""
     if old.buffer is None or new.buffer is None or old.buffer != new.buffer:
         return False
@@ -136,7 +136,7 @@ class _Region:
                         self.report(op, result, value, use)
                 for value in dict.fromkeys(op.operands.values()):
                     read = value not in live and self.watched(value) and self.meets(value, result)
-                    if read and not _over(op, value, result):
+                    if read and not may_overwrite(op, value, result):
                         self.report(op, result, value, None)
         for value in op.operands.values():
             if self.watched(value):
@@ -144,7 +144,7 @@ class _Region:
 
     def meets(self, a: Value, b: Value) -> bool:
         assert a.buffer is not None and b.buffer is not None
-        return a.buffer.buffer == b.buffer.buffer and not _apart(a, b)
+        return a.buffer.buffer == b.buffer.buffer and not apart(a, b)
 
     def loop(self, loop: For, live: Live) -> Live:
         inner = dict(live)
@@ -258,11 +258,11 @@ def check_addresses(program: Program, context: Context) -> None:
             for second in here[number + 1 :]:
                 if second.memory is not first.memory or _range(second)[0] >= _range(first)[1]:
                     break
-                if _together(first, second, lives):
+                if together(first, second, lives):
                     _clash(first, second, context)
 
 
-def _together(first: Buffer, second: Buffer, lives: Lifetimes) -> bool:
+def together(first: Buffer, second: Buffer, lives: Lifetimes) -> bool:
     """Whether two buffers that share bytes may not; where one op turns one into the other, both start at one byte."""
     a, b = lives.of[first.name], lives.of[second.name]
     if a.start > b.end or b.start > a.end:

@@ -15,6 +15,7 @@ A2A3 = Target(
         Memory.ACC: 131_072,
         Memory.BIAS: 1_024,
     },
+    reserved={Memory.VEC: 8_192},
     address_alignment={
         Memory.VEC: 32,
         Memory.MAT: 32,
@@ -36,6 +37,7 @@ A2A3 = Target(
     builds=True,
     sources={
         "capacity": "PyPTO soc.cpp: UB 192 KiB less the top 8 KiB, which vector APIs use as scratch; Ascend C guide",
+        "reserved": "PyPTO soc.cpp: the top 8 KiB of UB, scratch of vector APIs",
         "address_alignment": "Ascend C guide, general constraints; Mmad for L0C",
         "vector_cores": "PyPTO soc.cpp, Ascend910B: 48 vector clusters of one core; B3 and B4 chips have 40",
         "cube_cores": "PyPTO soc.cpp, Ascend910B: 24 cube clusters of one core; B3 and B4 chips have 20",

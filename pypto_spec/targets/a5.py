@@ -26,6 +26,7 @@ A5 = replace(
     sources={
         **A2A3.sources,
         "capacity": "PyPTO soc.cpp, Ascend950: UB 248 KiB less 8 KiB",
+        "reserved": "PyPTO soc.cpp, Ascend950: the top 8 KiB of UB",
         "vector_cores": "PyPTO soc.cpp, Ascend950: 2 dies of 18 clusters, each of one cube and two vector cores",
         "cube_cores": "PyPTO soc.cpp, Ascend950: 2 dies of 18 clusters, each of one cube and two vector cores",
         "gm_burst_bytes": "PyPTO soc.cpp, Ascend950: GM access granularity, the threshold of PH001",

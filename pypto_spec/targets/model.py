@@ -10,10 +10,14 @@ from pypto_spec.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A platform. Sizes in bytes, one field per fact; `sources` says where a fact comes from."""
+    """A platform. Sizes in bytes, one field per fact; `sources` says where a fact comes from.
+
+    `reserved` is what a memory has behind its `capacity` that kernels may not use; memories without it are left out.
+    """
 
     name: str
     capacity: Mapping[Memory, int]
+    reserved: Mapping[Memory, int]
     address_alignment: Mapping[Memory, int]
     vector_cores: int
     cube_cores: int

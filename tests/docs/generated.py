@@ -207,7 +207,7 @@ def layers() -> str:
 def hardware() -> str:
     """The figures of the targets, with their sources."""
     rows = []
-    for name in ("capacity", "address_alignment"):
+    for name in ("capacity", "reserved", "address_alignment"):
         for memory in getattr(TARGETS["a2a3"], name):
             cells = [f"{getattr(t, name)[memory]:,} B" for t in TARGETS.values()]
             rows.append((f"`{name}` of `{memory.value}`", *cells, _sources(name)))

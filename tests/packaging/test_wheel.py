@@ -49,7 +49,8 @@ def test_wheel_holds_all_data(names: set[str], inside: str, source: str, pattern
 
 
 def test_wheel_holds_types_and_schema(names: set[str]) -> None:
-    assert {"pypto_spec/py.typed", "pypto_spec/diagnostics/render/diagnostics.schema.json"} <= names
+    schemas = {"pypto_spec/diagnostics/render/diagnostics.schema.json", "pypto_spec/report/map/map.schema.json"}
+    assert {"pypto_spec/py.typed", *schemas} <= names
 
 
 def test_wheel_holds_no_leftovers(names: set[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pypto_spec.ir.types import Memory
+from pypto_spec.targets.costs_a2a3 import COSTS
 from pypto_spec.targets.model import Target
 
 A2A3 = Target(
@@ -34,6 +35,7 @@ A2A3 = Target(
     l2_line_bytes=512,
     npu_arch="2201",
     builds=True,
+    costs=COSTS,
     sources={
         "capacity": "PyPTO soc.cpp: UB 192 KiB less the top 8 KiB, which vector APIs use as scratch; Ascend C guide",
         "address_alignment": "Ascend C guide, general constraints; Mmad for L0C",

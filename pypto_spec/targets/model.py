@@ -6,11 +6,15 @@ from collections.abc import Mapping
 
 from pypto_spec.ir.types import Memory
 from pypto_spec.records import dataclass
+from pypto_spec.targets.costs import Costs
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A platform. Sizes in bytes, one field per fact; `sources` says where a fact comes from."""
+    """A platform. Sizes in bytes, one field per fact; `sources` says where a fact comes from.
+
+    `costs` is the cost table, which has sources of its own.
+    """
 
     name: str
     capacity: Mapping[Memory, int]
@@ -26,4 +30,5 @@ class Target:
     l2_line_bytes: int
     npu_arch: str
     builds: bool
+    costs: Costs
     sources: Mapping[str, str]

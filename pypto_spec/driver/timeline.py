@@ -1,0 +1,43 @@
+"""The modelled timeline of a golden's run on the host model, for the sizes of its first row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pypto_spec.golden.launches import Run
+from pypto_spec.golden.run import GoldenRun, Subject, sizes
+from pypto_spec.host.run import RunReport
+from pypto_spec.report.timeline import Timeline
+from pypto_spec.report.timeline.launches import cores_of
+from pypto_spec.report.timeline.model import SizesFrom
+from pypto_spec.report.timeline.recorded import LaunchRecords, recorded
+from pypto_spec.targets import TARGETS
+
+
+def recorded_launches(run: GoldenRun, auto_blocks: int) -> list[LaunchRecords]:
+    """The launches of one run in program order, with what each dispatched."""
+    found: list[LaunchRecords] = []
+
+    def watch(launch: Run, report: RunReport) -> None:
+        kernel = launch.kernel
+        lines: Mapping[int, int] = {info.line: info.src[0] for info in kernel.lines if info.src is not None}
+        if launch.blocks > 0:
+            found.append(
+                LaunchRecords(kernel.name, kernel.region, kernel.core, launch.blocks, report.records, lines)
+            )  # fmt: skip
+
+    run.run(0, auto_blocks, watch=watch)
+    return found
+
+
+def run_timeline(subject: Subject, *, seed: int = 0, spans: bool = False) -> Timeline:
+    """The timeline of a run; `blocks: auto` takes all cores. Raises GoldenError and StuckError."""
+    program = subject.program
+    target = TARGETS[program.target.platform]
+    values = sizes(program)[0]
+    run = GoldenRun(subject, values, seed)
+    launches = recorded_launches(run, cores_of(target, "aiv"))
+    named = {dim.name: value for dim, value in values.items()}
+    written = program.golden is not None and bool(program.golden.sizes)
+    source: SizesFrom = "compile time" if not named else "golden" if written else "bounds"
+    return recorded(program.name, target, launches, named, source, spans=spans)

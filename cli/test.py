@@ -14,6 +14,7 @@ from pypto_spec.cli import options
 @click.option("--schedules", type=click.IntRange(1), default=5, show_default=True, help="Orders to run each kernel in.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs.")
 @click.option("-j", "--jobs", type=click.IntRange(0), default=0, help="Specs to run side by side.  [default: cores]")
+@click.option("--timeline", is_flag=True, help="Print the modelled cycles of each kernel, and its busiest pipe.")
 @click.option("--emit-device", type=click.Path(), metavar="DIR", help="Write what runs the goldens on a device.")
 @options.debug
 @options.output_format
@@ -25,6 +26,7 @@ def command(
     schedules: int,
     seed: int,
     jobs: int,
+    timeline: bool,
     emit_device: str | None,
     debug: bool,
     format: str,
@@ -35,12 +37,13 @@ def command(
     compared with its own torch meaning and labelled `derived`.
     """
     from pypto_spec.driver.test import TestOptions, run_goldens
+    from pypto_spec.driver.timeline import lines
     from pypto_spec.driver.variants import merged
 
     options.runs_long()
     constants = options.constants(defines)
     gathered = options.read(specs, input_format, constants, variants)
-    chosen = TestOptions(schedules, seed, jobs, constants, debug)
+    chosen = TestOptions(schedules, seed, jobs, constants, debug, timeline)
     bar = _Bar()
     good = bad = 0
     made = []
@@ -56,6 +59,8 @@ def command(
         for line in outcome.shown if outcome is not None else ():
             click.echo(line)
         click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
+        if tested.timeline is not None:
+            click.echo("".join(f"     {line}\n" for line in lines(tested.timeline)), nl=False)
     bar.clear()
     findings = [*gathered.findings, *merged((tested.spec, tested.findings) for tested in made)]
     if emit_device is not None:

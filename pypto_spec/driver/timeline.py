@@ -11,7 +11,10 @@ from pypto_spec.report.timeline import Timeline
 from pypto_spec.report.timeline.launches import cores_of
 from pypto_spec.report.timeline.model import SizesFrom
 from pypto_spec.report.timeline.recorded import LaunchRecords, recorded
+from pypto_spec.report.timeline.text import lines
 from pypto_spec.targets import TARGETS
+
+__all__ = ["lines", "recorded_launches", "run_timeline"]
 
 
 def recorded_launches(run: GoldenRun, auto_blocks: int) -> list[LaunchRecords]:

@@ -54,7 +54,7 @@ class Seen(NamedTuple):
 
 
 class Keys:
-    """What tells the iterations of a loop, or the blocks of a launch, apart: what they read, for each value of `symbol`.
+    """What tells the iterations of a loop, or the blocks of a launch, apart: what they read for each value.
 
     What cannot be evaluated from outside, since it depends on what is bound inside, is compared as an expression.
     """

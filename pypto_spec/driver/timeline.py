@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pypto_spec.golden.launches import Run
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
 from pypto_spec.host.run import RunReport
+from pypto_spec.ir.expr import Sym
 from pypto_spec.report.timeline import Timeline
-from pypto_spec.report.timeline.launches import cores_of
 from pypto_spec.report.timeline.model import SizesFrom
 from pypto_spec.report.timeline.recorded import LaunchRecords, recorded
 from pypto_spec.report.timeline.text import lines
@@ -33,13 +33,17 @@ def recorded_launches(run: GoldenRun, auto_blocks: int) -> list[LaunchRecords]:
     return found
 
 
-def run_timeline(subject: Subject, *, seed: int = 0, spans: bool = False) -> Timeline:
-    """The timeline of a run; `blocks: auto` takes all cores. Raises GoldenError and StuckError."""
+def run_timeline(
+    subject: Subject, *, values: Mapping[Sym, int] | None = None, seed: int = 0, spans: bool = False
+) -> Timeline:
+    """The timeline of a run, by default of the first sizes; `blocks: auto` takes all cores.
+
+    Raises GoldenError and StuckError.
+    """
     program = subject.program
     target = TARGETS[program.target.platform]
-    values = sizes(program)[0]
-    run = GoldenRun(subject, values, seed)
-    launches = recorded_launches(run, cores_of(target, "aiv"))
+    values = sizes(program)[0] if values is None else values
+    launches = recorded_launches(GoldenRun(subject, values, seed), target.vector_cores)
     named = {dim.name: value for dim, value in values.items()}
     written = program.golden is not None and bool(program.golden.sizes)
     source: SizesFrom = "compile time" if not named else "golden" if written else "bounds"

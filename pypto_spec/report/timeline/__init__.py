@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from pypto_spec.report.timeline.model import KernelTimeline, Timeline
-from pypto_spec.report.timeline.modelled import modelled
+from pypto_spec.report.timeline.program import modelled
 
 __all__ = ["KernelTimeline", "Timeline", "modelled"]

@@ -13,7 +13,7 @@ Values = Mapping[Sym, int]
 Read = Index | Condition
 """What cycles depend on: an index, or a condition as a whole."""
 
-_RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
+RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -55,7 +55,7 @@ def truth(condition: Condition, values: Values) -> bool:
         both = truth(left, values), truth(right, values)
         return all(both) if condition.op == "and" else any(both)
     assert not isinstance(right, Condition | None)
-    return _RELATIONS[condition.op](number(left, values), number(right, values))
+    return RELATIONS[condition.op](number(left, values), number(right, values))
 
 
 def symbols_of(read: Read) -> frozenset[Sym]:

@@ -7,7 +7,7 @@ replaced by its start plus a count from zero, so that `for j in [i * 4, i * 4 + 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Expr, Index, Sym, add, ceil_div, mul, sub, substitute, sym, symbols, to_text
@@ -24,6 +24,10 @@ from pypto_spec.targets.model import Target
 
 Price = Callable[[str, str, int, int], int]
 """Cycles of a call on a pipe, from its bytes and repeats."""
+
+
+Binds = Mapping[Sym, Index | None]
+"""Symbols that get their values inside of something; for the index of a loop its trips."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +66,7 @@ class Cycle:
     next: tuple[Number, ...] = ()
     last: tuple[Number, ...] = ()
     reads: tuple[Read, ...] = ()
-    binds: frozenset[Sym] = frozenset()
+    binds: Binds = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +80,7 @@ class Choice:
     then_numbers: tuple[Number, ...] = ()
     other_numbers: tuple[Number, ...] = ()
     reads: tuple[Read, ...] = ()
-    binds: frozenset[Sym] = frozenset()
+    binds: Binds = field(default_factory=dict)
 
 
 Node = tuple[Event, ...] | Varying | Cycle | Choice
@@ -88,7 +92,7 @@ class Shape:
 
     nodes: tuple[Node, ...]
     reads: tuple[Read, ...]
-    binds: frozenset[Sym]
+    binds: Binds
     price: Price
 
     def cost(self, event: Event, bytes: int, repeats: int) -> int:
@@ -109,10 +113,14 @@ def shape_of(region: Region, target: Target, fixed: Mapping[Sym, Index], active:
     def price(pipe: str, call: str, bytes: int, repeats: int) -> int:
         return cycles(target, pipe, call, bytes=bytes, repeats=repeats, active=active)
 
-    nodes = _Maker(target, fixed, price).block(region.body)
-    nodes = _pruned(nodes, _needed(nodes))
     last = Event(BARRIER, ALL, target.costs.barrier, None, "PipeBarrier")
-    return Shape((*nodes, (last,)), _reads(nodes), _binds(nodes), price)
+    return finished((*_Maker(target, fixed, price).block(region.body), (last,)), price)
+
+
+def finished(nodes: Sequence[Node], price: Price) -> Shape:
+    """A shape of nodes: numbers that nothing depends on are left out, and each node knows what is read below it."""
+    made = _pruned(nodes, _needed(nodes))
+    return Shape(made, _reads(made), _binds(made), price)
 
 
 def _reads(nodes: Iterable[Node]) -> tuple[Read, ...]:
@@ -168,14 +176,14 @@ def _pruned(nodes: Iterable[Node], needed: frozenset[Sym]) -> tuple[Node, ...]:
             first, after, last = kept(node.first), kept(node.next), kept(node.last)
             values = [n.value for n in (*first, *after)]
             reads = _distinct((*_reads(body), *values, node.condition, node.trips))
-            binds = _binds(body).union(n.symbol for n in (*first, *last))
+            binds = {**_binds(body), **dict.fromkeys(n.symbol for n in (*first, *last))}
             made.append(replace(node, body=body, first=first, next=after, last=last, reads=reads, binds=binds))
         elif isinstance(node, Choice):
             then, other = _pruned(node.then, needed), _pruned(node.other, needed)
             first, after = kept(node.then_numbers), kept(node.other_numbers)
             values = [n.value for n in (*first, *after)]
             reads = _distinct((node.condition, *_reads(then), *_reads(other), *values))
-            binds = (_binds(then) | _binds(other)).union(n.symbol for n in first)
+            binds = {**_binds(then), **_binds(other), **dict.fromkeys(n.symbol for n in first)}
             made.append(
                 replace(
                     node, then=then, other=other, then_numbers=first, other_numbers=after, reads=reads, binds=binds
@@ -191,15 +199,15 @@ def _distinct(reads: Iterable[Read | None]) -> tuple[Read, ...]:
     return tuple(dict.fromkeys(r for r in reads if isinstance(r, Expr | Condition)))
 
 
-def _binds(nodes: Iterable[Node]) -> frozenset[Sym]:
+def _binds(nodes: Iterable[Node]) -> Binds:
     """The symbols that get their values below these nodes."""
-    found: set[Sym] = set()
+    found: dict[Sym, Index | None] = {}
     for node in nodes:
         if isinstance(node, Cycle | Choice):
             found |= node.binds
         if isinstance(node, Cycle):
-            found.add(node.index)
-    return frozenset(found)
+            found[node.index] = node.trips
+    return found
 
 
 class _Maker:

@@ -6,13 +6,14 @@ their cycles are added at once. That is exact: times are whole, and the state ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from pypto_spec.ir.expr import Sym
 from pypto_spec.ir.nodes import Condition
 from pypto_spec.report.timeline.events import Event
-from pypto_spec.report.timeline.known import Guesses, Read, number, residual, symbols_of, truth, value_of
+from pypto_spec.report.timeline.keys import Budget, Keys
+from pypto_spec.report.timeline.known import Guesses, number, truth
 from pypto_spec.report.timeline.machine import Machine, Mark
 from pypto_spec.report.timeline.shape import Choice, Cycle, Node, Number, Shape, Varying
 
@@ -22,69 +23,11 @@ MARKS = 8
 """Earlier iterations with the same state that are tried."""
 
 
-class TooMuchError(Exception):
-    """More to simulate than a report is worth."""
-
-
-class Budget:
-    """How many events may be simulated, and how many iterations be looked at, for one program."""
-
-    def __init__(self, events: int, looks: int) -> None:
-        self.events = events
-        self.looks = looks
-
-    def event(self, count: int) -> None:
-        """Take events. Raises TooMuchError."""
-        self.events -= count
-        if self.events < 0:
-            raise TooMuchError
-
-    def look(self, count: int = 1) -> None:
-        """Take looks at iterations. Raises TooMuchError."""
-        self.looks -= count
-        if self.looks < 0:
-            raise TooMuchError
-
-
 class Seen(NamedTuple):
     """An iteration at whose start the machine was in some state."""
 
     iteration: int
     mark: Mark
-
-
-class Keys:
-    """What tells the iterations of a loop, or the blocks of a launch, apart: what they read for each value.
-
-    What cannot be evaluated from outside, since it depends on what is bound inside, is compared as an expression.
-    """
-
-    def __init__(self, symbol: Sym, node: Cycle | Shape, values: Mapping[Sym, int], budget: Budget) -> None:
-        self.symbol = symbol
-        self.values = {s: value for s, value in values.items() if s not in node.binds}
-        self.budget = budget
-        self.pure: list[Read] = []
-        self.mixed: list[Read] = []
-        for read in node.reads:
-            needs = symbols_of(read)
-            if symbol in needs:
-                (self.pure if needs <= self.values.keys() | {symbol} else self.mixed).append(read)
-        self.same = not self.pure and not self.mixed
-        self._made: dict[int, Hashable] = {}
-
-    def at(self, value: int) -> Hashable:
-        """The key of one value."""
-        if self.same:
-            return ()
-        found = self._made.get(value)
-        if found is None:
-            self.budget.look()
-            values = {**self.values, self.symbol: value}
-            found = self._made[value] = (
-                *(value_of(read, values) for read in self.pure),
-                *(residual(read, {self.symbol: value}) for read in self.mixed),
-            )
-        return found
 
 
 class Walker:
@@ -223,22 +166,11 @@ class Walker:
         """Let the iterations since an earlier one happen again as often as they do; how many that were."""
         for seen in reversed(earlier[-MARKS:]):
             period = iteration - seen.iteration
-            times = _times(keys.at, keys.same, seen.iteration, period, trips)
+            times = keys.times(seen.iteration, period, trips)
             if times:
                 self.machine.repeat(seen.mark, times)
                 return times * period
         return 0
-
-
-def _times(key: Callable[[int], Hashable], same: bool, first: int, period: int, trips: int) -> int:
-    """How often the iterations `first` up to `first + period` come again behind them."""
-    most = (trips - first - period) // period
-    if same:
-        return most
-    for place in range(most * period):
-        if key(first + period + place) != key(first + place % period):
-            return place // period
-    return most
 
 
 def weight(nodes: Sequence[Node]) -> int:

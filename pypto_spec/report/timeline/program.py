@@ -6,12 +6,13 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from pypto_spec.ir.expr import Index, Sym
 from pypto_spec.ir.nodes import Control, Grid, Loop, Program, Region
+from pypto_spec.report.timeline.keys import Budget, Keys, TooMuchError
 from pypto_spec.report.timeline.known import Guesses, residual, symbols_of
 from pypto_spec.report.timeline.launches import BlockTime, LaunchTime, Total, block_time, cores_of, in_waves
 from pypto_spec.report.timeline.machine import Machine, StuckError
 from pypto_spec.report.timeline.model import SizesFrom, Timeline
 from pypto_spec.report.timeline.shape import Shape, UnknownStepError, shape_of
-from pypto_spec.report.timeline.walk import Budget, Keys, TooMuchError, Walker
+from pypto_spec.report.timeline.walk import Walker
 from pypto_spec.targets.model import Target
 
 MOST_EVENTS = 100_000

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from pypto_spec.cli import options
+
+if TYPE_CHECKING:
+    from pypto_spec.driver.test import Tested
 
 
 @click.command("test")
@@ -50,17 +54,12 @@ def command(
     for tested in run_goldens(gathered, chosen, bar.show if sys.stderr.isatty() else None):
         made.append(tested)
         good, bad = good + tested.ok, bad + (not tested.ok)
-        outcome = tested.outcome
         bar.clear()
-        if format != "text":
-            continue
-        name = tested.rendered.name if tested.rendered is not None else ""
-        label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
-        for line in outcome.shown if outcome is not None else ():
-            click.echo(line)
-        click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
-        if tested.timeline is not None:
-            click.echo("".join(f"     {line}\n" for line in lines(tested.timeline)), nl=False)
+        if format == "text":
+            _say(tested)
+        # Documents for machines have standard output for themselves.
+        for line in lines(tested.timeline) if tested.timeline is not None else ():
+            click.echo(f"     {line}", err=format != "text")
     bar.clear()
     findings = [*gathered.findings, *merged((tested.spec, tested.findings) for tested in made)]
     if emit_device is not None:
@@ -77,6 +76,16 @@ def command(
     if format == "text":
         click.echo(f"{good} passed" + (f", {bad} failed" if bad else "") + "  (host model)")
     options.leave(findings)
+
+
+def _say(tested: Tested) -> None:
+    """What a spec's kernels show, and how it went."""
+    outcome = tested.outcome
+    name = tested.rendered.name if tested.rendered is not None else ""
+    label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
+    for line in outcome.shown if outcome is not None else ():
+        click.echo(line)
+    click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
 
 
 class _Bar:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd, lcm
 
+from pypto_spec.ir.condition import RELATIONS
 from pypto_spec.ir.expr import Atom, Extremum, Index, Quot, Sym, coefficient
 from pypto_spec.ir.nodes import Condition
-from pypto_spec.report.timeline.known import RELATIONS, Read, Values
+from pypto_spec.report.timeline.known import Read, Values
 
 Ends = tuple[int, int]
 """The values at the first and at the last step of something that is linear between them."""

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Hashable, Mapping
 
-from pypto_spec.ir.condition import condition_symbols
+from pypto_spec.ir.condition import RELATIONS, condition_symbols
 from pypto_spec.ir.expr import Atom, Expr, Extremum, Index, Quot, Sym, bounds, substitute, symbols, to_text
 from pypto_spec.ir.nodes import Condition
 
 Values = Mapping[Sym, int]
 Read = Index | Condition
 """What cycles depend on: an index, or a condition as a whole."""
-
-RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def number(index: Index, values: Values) -> int:

@@ -66,8 +66,10 @@ class Maker:
         return ((run(pipe, self.draw(st.integers(1, 60))),),)
 
     def index(self, indices: tuple[Sym, ...]) -> Index:
-        """Something that depends on a loop's index."""
-        chosen = sym(self.draw(st.sampled_from(indices)))
+        """Something that depends on the indices of loops."""
+        chosen: Index = sym(self.draw(st.sampled_from(indices)))
+        if self.draw(st.booleans()):
+            chosen = add(chosen, mul(sym(self.draw(st.sampled_from(indices))), self.draw(SMALL)))
         period = self.draw(st.integers(1, 4))
         return mod(add(chosen, self.draw(SMALL)), period) if period > 1 else add(chosen, self.draw(SMALL))
 
@@ -79,6 +81,8 @@ class Maker:
         if indices and differs:
             trips = add(self.index(indices), 2)
         body = self.block(depth, (*indices, index))
+        if self.draw(st.booleans()):  # every round starts from the same state
+            body = (*body, (Event(BARRIER, ALL, 1),))
         slots = self.draw(SMALL)
         if not slots:
             return (Cycle(index, trips, body, 1),)

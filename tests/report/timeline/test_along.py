@@ -62,6 +62,15 @@ def test_periods(read: Index, period: int | None) -> None:
     assert period_of(read, I) == period
 
 
+def test_equal_ends_are_not_enough() -> None:
+    there_and_back = minimum(sym(I), sub(10, sym(I)))
+    assert Stretch(I, 0, 10, {}).constant(there_and_back) is None
+    assert Stretch(I, 0, 4, {}).constant(mod(sym(I), 4)) is None
+    assert Stretch(I, 0, 4, {}).constant(mod(mul(sym(I), 2), 8)) is None
+    assert Stretch(I, 0, 10, {}).constant(Condition("==", sym(I), 5)) is None
+    assert Stretch(I, 0, 10, {}).constant(Condition("!=", sym(I), 11)) == 1
+
+
 def test_tails_show() -> None:
     tail = minimum(64, sub(1000, mul(sym(I), 64)))
     assert Stretch(I, 0, 14, {}).constant(tail) == 64

@@ -81,6 +81,13 @@ def test_the_longest_block_counts() -> None:
     assert made.kernels[0].instructions == 3 * 49
 
 
+def test_the_longest_block_need_not_be_the_first() -> None:
+    text = ROWS.replace('[b, "(M + 63) // 64", num_blocks()]', "[0, b + 1]").replace("auto", "5")
+    made = of(text.replace("M - i * 64", "M - b * 64"), {"M": 640})
+    assert made.busy["v"] == 5 * 287
+    assert made.kernels[0].instructions == 3 * (1 + 2 + 3 + 4 + 5)
+
+
 def test_launches_follow_each_other() -> None:
     text = """\
 spec: v1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from pypto_spec.ir.expr import Sym, minimum, mod, mul, sub, sym
+from pypto_spec.ir.expr import Sym, add, minimum, mod, mul, sub, sym
 from pypto_spec.ir.nodes import Condition
 from pypto_spec.ops.amounts import Amounts
-from pypto_spec.report.timeline.events import SET, WAIT, Event
+from pypto_spec.report.timeline.events import ALL, BARRIER, SET, WAIT, Event
 from pypto_spec.report.timeline.keys import Budget, TooMuchError
 from pypto_spec.report.timeline.known import Guesses
 from pypto_spec.report.timeline.launches import BlockTime, block_time
@@ -33,12 +35,12 @@ def walk(
     return block_time(machine), machine, tuple(guesses.made)
 
 
-@settings(max_examples=150, suppress_health_check=SLOW)
-@given(shapes())
-def test_repetitions_are_exact(shape: Any) -> None:
+@settings(max_examples=200, suppress_health_check=SLOW)
+@given(shapes(), st.sampled_from((1, 2, 3, 32)))
+def test_repetitions_are_exact(shape: Any, depth: int) -> None:
     times = []
     for jump in (True, False):
-        machine = Machine(A2A3.costs)
+        machine = Machine(replace(A2A3.costs, queue_depth=depth))
         Walker(shape, machine, {}, Budget(10**6, 10**6), Guesses(), jump=jump).run()
         times.append(block_time(machine))
     assert times[0] == times[1]
@@ -80,6 +82,43 @@ def test_a_tail_is_not_taken_for_a_repetition() -> None:
     nodes = (Cycle(I, 16, (Varying(run(V, 0), Amounts(size, size, 1), None, (size,)),), 1),)
     time, _, _ = walk(*nodes)
     assert time.busy[V] == 15 * price("v", "Add", 64, 1) + price("v", "Add", 40, 1)
+
+
+def alone(*nodes: Node) -> tuple[Node, ...]:
+    """Nodes that end in one state, however they start."""
+    return (*nodes, (Event(BARRIER, ALL, 1),))
+
+
+def same(*nodes: Node) -> bool:
+    """Whether looking for repetitions changes nothing, where every iteration starts in the same state."""
+    return walk(*nodes)[0] == walk(*nodes, jump=False)[0]
+
+
+def test_iterations_are_told_apart_by_what_they_do() -> None:
+    often = Choice(Condition("<", mod(sym(I), 3), 2), ((run(V, 5),),), ((run(V, 90),),), 1)
+    assert same(Cycle(I, 50, alone(often), 1))
+    tail = minimum(64, sub(2500, mul(sym(I), 64)))
+    last = Varying(run(V, 0), Amounts(tail, tail, 1), None, (tail,))
+    assert same(Cycle(I, 50, alone(often, last), 1))
+
+
+def test_loops_inside_are_told_apart_by_what_they_do() -> None:
+    inner = Sym("j", "loop", 0)
+    tail = minimum(64, sub(900, add(mul(sym(I), 64), mul(sym(inner), 16))))
+    last = Varying(run(V, 0), Amounts(tail, tail, 1), None, (tail,))
+    assert same(Cycle(I, 14, alone(Cycle(inner, 3, (last,), 1)), 1))
+
+
+def test_a_number_of_an_earlier_round_decides_nothing() -> None:
+    number, result, inner = Sym("n", "local"), Sym("m", "local"), Sym("j", "loop", 0)
+    size = mul(mod(add(mul(sym(I), sym(result)), 1), 7), 16)
+    counted = Cycle(
+        inner, 2, ((run(V, 1),),), 1, None,
+        (Number(number, mod(sym(I), 5)),), (Number(number, add(sym(number), sym(I))),), (Number(result, sym(number)),),
+    )  # fmt: skip
+    varying = Varying(run(V, 0), Amounts(size, size, 1), None, (size,))
+    outer = Sym("k", "loop", 0)
+    assert same(Cycle(outer, 6, alone(Cycle(I, 40, alone(counted, varying), 1)), 1))
 
 
 def test_numbers_that_are_carried_are_followed() -> None:

@@ -119,6 +119,14 @@ def test_a_repetition_moves_everything() -> None:
     assert machine.again == [Again(mark.spans, mark.spans + 2, 100, 50)]
 
 
+def test_a_state_knows_what_stands_in_the_queues() -> None:
+    one, two = Machine(COSTS), Machine(COSTS)
+    one.feed([run(V, 100), run(V, 100)])
+    two.feed([run(V, 199), run(V, 1)])
+    assert (one.now, one.free) == (two.now, two.free)
+    assert one.state() != two.state()
+
+
 def test_no_state_while_a_pipe_waits_for_a_later_set() -> None:
     machine = Machine(COSTS)
     machine.feed([wait(V, 0)])

@@ -114,11 +114,11 @@ def test_a_number_of_an_earlier_round_decides_nothing() -> None:
     size = mul(mod(add(mul(sym(I), sym(result)), 1), 7), 16)
     counted = Cycle(
         inner, 2, ((run(V, 1),),), 1, None,
-        (Number(number, mod(sym(I), 5)),), (Number(number, add(sym(number), sym(I))),), (Number(result, sym(number)),),
+        (Number(number, mod(sym(I), 5)),), (Number(number, mul(sym(number), 3)),), (Number(result, sym(number)),),
     )  # fmt: skip
     varying = Varying(run(V, 0), Amounts(size, size, 1), None, (size,))
     outer = Sym("k", "loop", 0)
-    assert same(Cycle(outer, 6, alone(Cycle(I, 40, alone(counted, varying), 1)), 1))
+    assert same(Cycle(outer, 6, alone(Cycle(I, 41, alone(counted, varying), 1)), 1))
 
 
 def test_numbers_that_are_carried_are_followed() -> None:

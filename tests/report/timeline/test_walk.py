@@ -118,7 +118,7 @@ def test_a_number_of_an_earlier_round_decides_nothing() -> None:
     )  # fmt: skip
     varying = Varying(run(V, 0), Amounts(size, size, 1), None, (size,))
     outer = Sym("k", "loop", 0)
-    assert same(Cycle(outer, 6, alone(Cycle(I, 41, alone(counted, varying), 1)), 1))
+    assert same(Cycle(outer, 3, alone(Cycle(I, 41, alone(counted, varying), 1)), 1))
 
 
 def test_numbers_that_are_carried_are_followed() -> None:

@@ -16,6 +16,7 @@ RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+"""What each relation means."""
 
 
 def holds(condition: Condition, values: Mapping[Sym, int]) -> bool:

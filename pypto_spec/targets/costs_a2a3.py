@@ -8,6 +8,7 @@ _MODEL = "pto-isa include/pto/costmodel/a2a3/cce_costmodel"
 _FITTED = f"{_MODEL}, fitted to a 910B3 (head and tail together)"
 _GIVEN = f"{_MODEL}, not said to be measured (head and tail together)"
 _DEFAULT = f"no published figure for this call; the default of {_MODEL}"
+_AS_SUM = f"no published figure but the default of {_MODEL}, 6 + 2 a repeat; that of `WholeReduceSum`, the same walk"
 _SYNC = "pto-isa cce_costmodel_sync.hpp counts one cycle; not said to be measured"
 
 _TABLE: dict[str, tuple[VectorCost, str]] = {
@@ -37,6 +38,8 @@ _TABLE: dict[str, tuple[VectorCost, str]] = {
     "Select": (VectorCost(27, 2), f"{_GIVEN}: vsel"),
     "Compare": (VectorCost(36, 2), f"{_GIVEN}: vcmpv of >= and !=; it has no figure for the other modes"),
     "WholeReduceSum": (VectorCost(46, 7), f"{_GIVEN}: vcadd"),
+    "WholeReduceMax": (VectorCost(46, 7), _AS_SUM),
+    "WholeReduceMin": (VectorCost(46, 7), _AS_SUM),
     "Brcb": (VectorCost(18, 1), f"{_GIVEN}: vbrcb, which has a tail alone; one cycle for 256 B is added here"),
     "Gather": (VectorCost(24, 2), f"{_FITTED}: vgather of one repeat; its cost of a further repeat was not measured"),
     "MrgSort": (VectorCost(20, 10), f"{_FITTED}: vmrgsort4, 78 cycles for 4 lists of 64 records, 2,048 B"),

@@ -15,9 +15,9 @@ from pypto_spec.report.timeline.shape import Shape, UnknownStepError, shape_of
 from pypto_spec.report.timeline.walk import Walker
 from pypto_spec.targets.model import Target
 
-MOST_EVENTS = 100_000
+MOST_EVENTS = 50_000
 """Events simulated for one program; what is more is left out, and the timeline is not complete."""
-MOST_LOOKS = 200_000
+MOST_LOOKS = 50_000
 """Iterations, blocks and launches looked at for one program."""
 
 

@@ -18,7 +18,7 @@ _FROM: Mapping[SizesFrom, str] = {
 
 
 def makespan(timeline: Timeline | KernelTimeline, clock_mhz: int, complete: bool = True) -> str:
-    """`2,040 cycles, 1.1 us`."""
+    """`2,400 cycles, 1.3 us`."""
     least = "" if complete else "at least "
     return f"{least}{timeline.cycles:,} cycles, {timeline.cycles / clock_mhz:,.1f} us"
 

@@ -70,6 +70,7 @@ def _once(
 ) -> list[Diagnostic]:
     """Build everything, print the findings and what was written."""
     from pypto_spec.driver.build import build_specs
+    from pypto_spec.driver.overview import overview
     from pypto_spec.driver.variants import merged
 
     gathered = options.read(specs, input_format, chosen.defines, variants)
@@ -83,6 +84,8 @@ def _once(
     for one in built:
         if one.folder is not None:
             options.say(f"{one.spec.title}: {options.count(len(one.kernels), 'kernel')} in {one.folder}")
+    for line in overview(built):
+        options.say(line)
     return findings
 
 

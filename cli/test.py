@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from pypto_spec.cli import options
+
+if TYPE_CHECKING:
+    from pypto_spec.driver.test import Tested
 
 
 @click.command("test")
@@ -14,6 +18,7 @@ from pypto_spec.cli import options
 @click.option("--schedules", type=click.IntRange(1), default=5, show_default=True, help="Orders to run each kernel in.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs.")
 @click.option("-j", "--jobs", type=click.IntRange(0), default=0, help="Specs to run side by side.  [default: cores]")
+@click.option("--timeline", is_flag=True, help="Print the modelled cycles of each kernel, and its busiest pipe.")
 @click.option("--emit-device", type=click.Path(), metavar="DIR", help="Write what runs the goldens on a device.")
 @options.debug
 @options.output_format
@@ -25,6 +30,7 @@ def command(
     schedules: int,
     seed: int,
     jobs: int,
+    timeline: bool,
     emit_device: str | None,
     debug: bool,
     format: str,
@@ -35,27 +41,25 @@ def command(
     compared with its own torch meaning and labelled `derived`.
     """
     from pypto_spec.driver.test import TestOptions, run_goldens
+    from pypto_spec.driver.timeline import lines
     from pypto_spec.driver.variants import merged
 
     options.runs_long()
     constants = options.constants(defines)
     gathered = options.read(specs, input_format, constants, variants)
-    chosen = TestOptions(schedules, seed, jobs, constants, debug)
+    chosen = TestOptions(schedules, seed, jobs, constants, debug, timeline)
     bar = _Bar()
     good = bad = 0
     made = []
     for tested in run_goldens(gathered, chosen, bar.show if sys.stderr.isatty() else None):
         made.append(tested)
         good, bad = good + tested.ok, bad + (not tested.ok)
-        outcome = tested.outcome
         bar.clear()
-        if format != "text":
-            continue
-        name = tested.rendered.name if tested.rendered is not None else ""
-        label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
-        for line in outcome.shown if outcome is not None else ():
-            click.echo(line)
-        click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
+        if format == "text":
+            _say(tested)
+        # Documents for machines have standard output for themselves.
+        for line in lines(tested.timeline) if tested.timeline is not None else ():
+            click.echo(f"     {line}", err=format != "text")
     bar.clear()
     findings = [*gathered.findings, *merged((tested.spec, tested.findings) for tested in made)]
     if emit_device is not None:
@@ -72,6 +76,16 @@ def command(
     if format == "text":
         click.echo(f"{good} passed" + (f", {bad} failed" if bad else "") + "  (host model)")
     options.leave(findings)
+
+
+def _say(tested: Tested) -> None:
+    """What a spec's kernels show, and how it went."""
+    outcome = tested.outcome
+    name = tested.rendered.name if tested.rendered is not None else ""
+    label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
+    for line in outcome.shown if outcome is not None else ():
+        click.echo(line)
+    click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
 
 
 class _Bar:

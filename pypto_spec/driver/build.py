@@ -15,7 +15,8 @@ from pypto_spec.driver.session import Compiled, compile_spec, has_errors
 from pypto_spec.records import dataclass
 
 if TYPE_CHECKING:
-    from pypto_spec.render.model import RenderedProgram
+    from pypto_spec.render.model import RenderedKernel, RenderedProgram
+    from pypto_spec.report.timeline import Timeline
 
 DEFAULT = "build"
 """The folder that holds the output folders where `-o` is not given."""
@@ -40,13 +41,18 @@ class BuildOptions:
 
 @dataclass(slots=True)
 class Built:
-    """What came of one spec: where it was written (None with `stdout` or after an error), its kernels, its findings."""
+    """What came of one spec: where it was written (None with `stdout` or after an error), its kernels, its findings.
+
+    `timeline` and `rendered` are there where it was written.
+    """
 
     spec: Spec
     name: str | None = None
     folder: str | None = None
     kernels: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    rendered: tuple[RenderedKernel, ...] = ()
+    timeline: Timeline | None = None
     findings: list[Diagnostic] = field(default_factory=list)
 
     @property
@@ -100,7 +106,7 @@ def _build(one: Compiled, options: BuildOptions, several: bool) -> Built:
         if options.typecheck:
             made.findings += _typecheck(rendered, options.cann)
         if not options.stdout and made.ok:
-            made.folder = _write(one, rendered, made.findings, options, several)
+            _write(one, rendered, made, options, several)
     except CompileError as error:
         made.findings += error.diagnostics
     return made
@@ -114,20 +120,23 @@ def _write_dumps(one: Compiled, folder: str, several: bool) -> None:
     write_tree(dump_files(one.spec, one.stages, where), where)
 
 
-def _write(
-    one: Compiled, rendered: RenderedProgram, findings: Sequence[Diagnostic], options: BuildOptions, several: bool
-) -> str:
+def _write(one: Compiled, rendered: RenderedProgram, made: Built, options: BuildOptions, several: bool) -> None:
     from pypto_spec.driver.summary import report_files
     from pypto_spec.render.tree import tree_of
     from pypto_spec.render.write import write_tree
+    from pypto_spec.report.timeline import modelled
+    from pypto_spec.targets import TARGETS
 
     assert one.program is not None
     parent = options.out or DEFAULT
     folder = os.path.join(parent, one.program.name) if several or options.out is None else parent
     files = tree_of(rendered)
-    files |= report_files(one.program, findings, one.compilation.timings if options.timings else None)
+    made.rendered = rendered.kernels
+    made.timeline = modelled(one.program, TARGETS[one.program.target.platform])
+    timings = one.compilation.timings if options.timings else None
+    files |= report_files(one.program, made.findings, made.timeline, timings)
     write_tree(files, folder)
-    return folder
+    made.folder = folder
 
 
 def _typecheck(rendered: RenderedProgram, cann: str | None) -> list[Diagnostic]:

@@ -1,4 +1,4 @@
-"""The `report/` files of a build: what lives where on chip, what was found, and on request how long passes took."""
+"""The `report/` files of a build: what lives where on chip, what was found, the modelled timeline, times of passes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from pypto_spec.diagnostics.render import render
 from pypto_spec.ir.nodes import Program
 from pypto_spec.ir.rewrite import regions
 from pypto_spec.passes.memory.lifetimes import Lifetimes
+from pypto_spec.report.timeline.model import Timeline
+from pypto_spec.report.timeline.text import timeline_json, timeline_text
 from pypto_spec.targets import TARGETS
 
 
 def report_files(
-    program: Program, findings: Sequence[Diagnostic], timings: Mapping[str, float] | None = None
+    program: Program, findings: Sequence[Diagnostic], timeline: Timeline, timings: Mapping[str, float] | None = None
 ) -> dict[str, str]:
     """Texts by path. Without timings they depend on nothing but the spec."""
     files = {
         "report/findings.txt": render(findings) or "no findings\n",
         "report/memory.txt": memory_text(program),
+        "report/timeline.json": timeline_json(timeline),
+        "report/timeline.txt": timeline_text(timeline),
     }
     if timings is not None:
         files["report/timings.txt"] = timings_text(timings)

@@ -14,6 +14,7 @@ from pypto_spec.driver.build import DIALECTS, no_dialect
 from pypto_spec.driver.faults import outcome_findings
 from pypto_spec.driver.inputs import Gathered, Spec, UsageError
 from pypto_spec.driver.session import Compiled, compile_spec, has_errors
+from pypto_spec.driver.timeline import run_timeline
 from pypto_spec.driver.workers import Died, run_all
 from pypto_spec.golden.need_torch import TorchMissingError, torch
 from pypto_spec.golden.run import Outcome, Subject, golden_test
@@ -21,6 +22,7 @@ from pypto_spec.host.compile import CompileError, CompilerMissingError, KernelSo
 from pypto_spec.records import dataclass
 from pypto_spec.render.model import RenderedProgram
 from pypto_spec.render.program import render_kernels
+from pypto_spec.report.timeline import Timeline
 
 BATCH = 12
 """Most kernels in one call of the C++ compiler."""
@@ -39,17 +41,22 @@ class TestOptions:
     jobs: int = 0
     defines: Mapping[str, str] = field(default_factory=dict)
     debug: bool = False
+    timeline: bool = False
 
 
 @dataclass(slots=True)
 class Tested:
-    """What came of one spec; `outcome` is None where it did not get as far as running."""
+    """What came of one spec; `outcome` is None where it did not get as far as running.
+
+    `timeline` is there where it was asked for and the run was good.
+    """
 
     spec: Spec
     compiled: Compiled
     rendered: RenderedProgram | None = None
     subject: Subject | None = None
     outcome: Outcome | None = None
+    timeline: Timeline | None = None
     seconds: float = 0.0
     findings: list[Diagnostic] = field(default_factory=list)
 
@@ -138,10 +145,13 @@ def run_goldens(gathered: Gathered, options: TestOptions, progress: Progress | N
     made = prepare(gathered.specs, options.defines, options.jobs, options.debug)
     subjects = [t.subject for t in made if t.subject is not None]
 
-    def work(place: int) -> tuple[Outcome, float]:
+    def work(place: int) -> tuple[Outcome, float, Timeline | None]:
         started = perf_counter()
-        outcome = golden_test(subjects[place], schedules=options.schedules, seed=options.seed)
-        return outcome, perf_counter() - started
+        subject = subjects[place]
+        outcome = golden_test(subject, schedules=options.schedules, seed=options.seed)
+        seconds = perf_counter() - started
+        wanted = options.timeline and outcome.ok
+        return outcome, seconds, run_timeline(subject, seed=options.seed) if wanted else None
 
     if progress is not None:
         progress(0, len(subjects))
@@ -153,7 +163,7 @@ def run_goldens(gathered: Gathered, options: TestOptions, progress: Progress | N
             if isinstance(result, Died):
                 tested.findings.append(_died(tested, result))
             else:
-                tested.outcome, tested.seconds = result
+                tested.outcome, tested.seconds, tested.timeline = result
                 tested.findings += outcome_findings(tested.spec, tested.subject, tested.outcome)
             done += 1
             if progress is not None:

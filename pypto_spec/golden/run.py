@@ -6,7 +6,7 @@ of the host model (a race, an undefined byte, a wrong flag ...) fails the run li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from pypto_spec.golden.meaning import Machine
 from pypto_spec.golden.need_torch import torch
 from pypto_spec.golden.python import reference
 from pypto_spec.golden.storage import Storage, store, strides_of
-from pypto_spec.host.run import Arg, Finding, GmArg, HostLibrary, ScalarArg
+from pypto_spec.host.run import Arg, Finding, GmArg, HostLibrary, RunReport, ScalarArg
 from pypto_spec.ir.expr import Sym
 from pypto_spec.ir.expr import evaluate as number
 from pypto_spec.ir.nodes import Program, Value
@@ -223,11 +223,15 @@ class GoldenRun:
     # -- host model -----------------------------------------------------------------------------------------------
 
     def run(
-        self, schedule: int, auto_blocks: int, drop: Mapping[str, Sequence[int]] | None = None
+        self,
+        schedule: int,
+        auto_blocks: int,
+        drop: Mapping[str, Sequence[int]] | None = None,
+        watch: Callable[[Run, RunReport], None] | None = None,
     ) -> tuple[dict[str, Any], list[Fault]]:
         """Run all launches under one schedule; outputs by name, and what the host model objects to.
 
-        `drop` names kernel lines whose calls do nothing, for mutation.
+        `drop` names kernel lines whose calls do nothing, for mutation. `watch` sees each launch with its records.
         """
         module = torch()
         buffers: dict[str, Storage] = {}
@@ -242,7 +246,11 @@ class GoldenRun:
             args = list(self._arguments(launch, buffers))
             lines = (drop or {}).get(launch.kernel.name, ())
             blocks = max(1, launch.blocks)
-            report = self.subject.library.run(launch.kernel.name, args, blocks=blocks, seed=schedule, drop=list(lines))
+            report = self.subject.library.run(
+                launch.kernel.name, args, blocks=blocks, seed=schedule, drop=list(lines), records=watch is not None
+            )
+            if watch is not None:
+                watch(launch, report)
             self.shown += [f"[{launch.kernel.name} block {s.block}/{blocks}] {s.text}" for s in report.shown]
             faults += [
                 Fault(launch.kernel.name, f, schedule, _sources(launch.kernel, f.lines)) for f in report.findings

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pypto_spec.ir.expr import Index, Sym, evaluate, symbols
 from pypto_spec.ir.nodes import Condition
 
-_RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
+RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -16,6 +16,7 @@ _RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+"""What each relation means."""
 
 
 def holds(condition: Condition, values: Mapping[Sym, int]) -> bool:
@@ -27,7 +28,7 @@ def holds(condition: Condition, values: Mapping[Sym, int]) -> bool:
         return _truth(condition.left, values) and _truth(condition.right, values)
     if condition.op == "or":
         return _truth(condition.left, values) or _truth(condition.right, values)
-    return _RELATIONS[condition.op](_number(condition.left, values), _number(condition.right, values))
+    return RELATIONS[condition.op](_number(condition.left, values), _number(condition.right, values))
 
 
 def condition_symbols(condition: Condition) -> frozenset[Sym]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pypto_spec.ir.types import Memory
+from pypto_spec.targets.costs_a2a3 import COSTS
 from pypto_spec.targets.model import Target
 
 A2A3 = Target(
@@ -35,6 +36,7 @@ A2A3 = Target(
     l2_line_bytes=512,
     npu_arch="2201",
     builds=True,
+    costs=COSTS,
     sources={
         "capacity": "PyPTO soc.cpp: UB 192 KiB less the top 8 KiB, which vector APIs use as scratch; Ascend C guide",
         "reserved": "PyPTO soc.cpp: the top 8 KiB of UB, scratch of vector APIs",

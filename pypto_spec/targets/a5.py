@@ -23,6 +23,13 @@ A5 = replace(
     gm_burst_bytes=128,
     npu_arch="3510",
     builds=False,
+    costs=replace(
+        A2A3.costs,
+        sources={
+            name: f"no published figure for Ascend 950; that of a2a3: {source}"
+            for name, source in A2A3.costs.sources.items()
+        },
+    ),
     sources={
         **A2A3.sources,
         "capacity": "PyPTO soc.cpp, Ascend950: UB 248 KiB less 8 KiB",

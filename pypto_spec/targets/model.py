@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pypto_spec.ir.types import Memory
 from pypto_spec.records import dataclass
+from pypto_spec.targets.costs import Costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,7 @@ class Target:
     """A platform. Sizes in bytes, one field per fact; `sources` says where a fact comes from.
 
     `reserved` is what a memory has behind its `capacity` that kernels may not use; memories without it are left out.
+    `costs` is the cost table, which has sources of its own.
     """
 
     name: str
@@ -30,4 +32,5 @@ class Target:
     l2_line_bytes: int
     npu_arch: str
     builds: bool
+    costs: Costs
     sources: Mapping[str, str]

@@ -11,9 +11,25 @@ import time
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from tests.cli.run import MAIN, process, run
 from tests.cli.specs import BAD, GOOD, ROOT, TOML, write
+
+SIZED = """\
+spec: v1
+name: sized
+symbols: {M: {min: 1, max: 512}}
+tensors:
+  x: {dtype: fp32, shape: [M, 64]}
+  out: {dtype: fp32, shape: [M, 64], access: out}
+program:
+  - region: sized
+    body:
+      - load: {into: t, from: x, at: [0, 0], shape: [64, 64], valid: ["min(M, 64)", 64]}
+      - let: y = exp(t)
+      - store: {from: y, to: out, at: [0, 0]}
+"""
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -24,8 +40,30 @@ def test_default_folder_is_build_and_the_name(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     write(tmp_path, k=GOOD)
     done = run("build", "k.yaml")
-    assert (done.exit_code, done.stderr) == (0, "k.yaml: 1 kernel in build/good\n")
+    assert done.exit_code == 0
+    assert done.stderr.startswith("k.yaml: 1 kernel in build/good\n")
     assert {"kernels/aiv/good.cpp", "manifest.json", "report/memory.txt"} <= set(tree(tmp_path / "build" / "good"))
+
+
+def test_the_kernels_stand_in_a_table_on_standard_error(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    specs = write(tmp_path, k=GOOD, sized=SIZED, t=TOML)
+    done = run("build", *specs, "-o", str(tmp_path / "out"), "--format", "json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["summary"]["errors"] == 0
+    assert done.stderr.replace(f"{tmp_path}/", "") == snapshot
+    assert run("build", specs[0], "--stdout").stderr == ""
+
+
+def test_the_timeline_is_the_same_in_every_build(tmp_path: Path) -> None:
+    (spec,) = write(tmp_path, k=GOOD)
+    for place, seed in (("one", "7"), ("two", "8")):
+        assert process("build", spec, "-o", str(tmp_path / place), PYTHONHASHSEED=seed).returncode == 0
+    one, two = tree(tmp_path / "one"), tree(tmp_path / "two")
+    assert one == two
+    figures = json.loads(one["report/timeline.json"])
+    assert figures["modelled"] is True
+    assert figures["busiest_pipe"] in figures["shares"]
+    assert b"modelled" in one["report/timeline.txt"]
 
 
 def test_several_specs_stand_side_by_side(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from tests.cli.run import process, run
 from tests.cli.specs import BAD, GOOD, ROOT, TOML, WRONG, write
@@ -26,6 +27,19 @@ def test_good_wrong_and_bad_specs(tmp_path: Path) -> None:
     assert "PS7030" in done.stdout
     assert "worst at [" in done.stdout
     assert f"--> {wrong}:15:10" in done.stdout
+
+
+def test_timeline(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
+    good, wrong = write(tmp_path, good=GOOD, wrong=WRONG)
+    done = run("test", good, wrong, "--timeline")
+    said = done.stdout.splitlines()
+    first = next(n for n, line in enumerate(said) if line.startswith("ok "))
+    assert "\n".join(said[first + 1 : first + 3]) == snapshot
+    assert done.stdout.count("modelled") == 1
+    done = run("test", good, "--timeline", "--format", "json")
+    assert json.loads(done.stdout)["diagnostics"] == []
+    assert "good: modelled" in done.stderr
+    assert "modelled" not in run("test", good).stdout
 
 
 def test_findings_as_json(tmp_path: Path) -> None:

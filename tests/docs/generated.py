@@ -33,6 +33,7 @@ from pypto_spec.spec.schema import FILE, schema_text
 from pypto_spec.spec.tree import MAX_DEPTH
 from pypto_spec.spec.variants import MOST_VARIANTS
 from pypto_spec.targets import TARGETS
+from pypto_spec.targets.costs import UNITS, VectorCost
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -213,11 +214,35 @@ def hardware() -> str:
             rows.append((f"`{name}` of `{memory.value}`", *cells, _sources(name)))
     for name in TARGETS["a2a3"].__dataclass_fields__:
         values = [getattr(t, name) for t in TARGETS.values()]
-        if name in ("name", "sources") or isinstance(values[0], Mapping):
+        if name in ("name", "costs", "sources") or isinstance(values[0], Mapping):
             continue
         cells = [f"{v:,}" if type(v) is int else _plain(v) for v in values]
         rows.append((f"`{name}`", *cells, _sources(name)))
     return table(("figure", *(f"`{n}`" for n in TARGETS), "source"), rows)
+
+
+def costs() -> str:
+    """The cost tables of the targets, with their sources."""
+    tables = {t.name: t.costs for t in TARGETS.values()}
+    rows = []
+    for name, unit in UNITS.items():
+        cells = [f"{getattr(c, name):,}" for c in tables.values()]
+        rows.append((f"`{name}`, {unit}", *cells, _cost_sources(name)))
+    cells = [_vector_cost(c.vector_default) for c in tables.values()]
+    rows.append(("other vector calls", *cells, _cost_sources("vector_default")))
+    for call in tables["a2a3"].vector:
+        cells = [_vector_cost(c.vector[call]) for c in tables.values()]
+        rows.append((f"`{call}`", *cells, _cost_sources(f"vector.{call}")))
+    return table(("figure", *(f"`{n}`" for n in TARGETS), "source of `a2a3`"), rows)
+
+
+def _vector_cost(cost: VectorCost) -> str:
+    partial = f" + {cost.partial} if a repeat is not full" if cost.partial else ""
+    return f"{cost.fixed} + {cost.per_repeat} a repeat{partial}"
+
+
+def _cost_sources(name: str) -> str:
+    return TARGETS["a2a3"].costs.sources[name]
 
 
 def _sources(name: str) -> str:
@@ -310,6 +335,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "composites": composites,
     "layers": layers,
     "hardware": hardware,
+    "costs": costs,
     "functions": functions,
     "tolerances": tolerances,
     "auto-blocks": auto_blocks,

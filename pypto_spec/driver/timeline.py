@@ -1,0 +1,50 @@
+"""The modelled timeline of a golden's run on the host model, for the sizes of its first row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pypto_spec.golden.launches import Run
+from pypto_spec.golden.run import GoldenRun, Subject, sizes
+from pypto_spec.host.run import RunReport
+from pypto_spec.ir.expr import Sym
+from pypto_spec.report.timeline import Timeline
+from pypto_spec.report.timeline.model import SizesFrom
+from pypto_spec.report.timeline.recorded import LaunchRecords, recorded
+from pypto_spec.report.timeline.text import lines
+from pypto_spec.targets import TARGETS
+
+__all__ = ["lines", "recorded_launches", "run_timeline"]
+
+
+def recorded_launches(run: GoldenRun, auto_blocks: int) -> list[LaunchRecords]:
+    """The launches of one run in program order, with what each dispatched."""
+    found: list[LaunchRecords] = []
+
+    def watch(launch: Run, report: RunReport) -> None:
+        kernel = launch.kernel
+        lines: Mapping[int, int] = {info.line: info.src[0] for info in kernel.lines if info.src is not None}
+        if launch.blocks > 0:
+            found.append(
+                LaunchRecords(kernel.name, kernel.region, kernel.core, launch.blocks, report.records, lines)
+            )  # fmt: skip
+
+    run.run(0, auto_blocks, watch=watch)
+    return found
+
+
+def run_timeline(
+    subject: Subject, *, values: Mapping[Sym, int] | None = None, seed: int = 0, spans: bool = False
+) -> Timeline:
+    """The timeline of a run, by default of the first sizes; `blocks: auto` takes all cores.
+
+    Raises GoldenError and StuckError.
+    """
+    program = subject.program
+    target = TARGETS[program.target.platform]
+    values = sizes(program)[0] if values is None else values
+    launches = recorded_launches(GoldenRun(subject, values, seed), target.vector_cores)
+    named = {dim.name: value for dim, value in values.items()}
+    written = program.golden is not None and bool(program.golden.sizes)
+    source: SizesFrom = "compile time" if not named else "golden" if written else "bounds"
+    return recorded(program.name, target, launches, named, source, spans=spans)

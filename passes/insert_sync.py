@@ -28,7 +28,7 @@ class _Inserter(Rewriter):
         self.ids = ids
 
     def region(self, region: Region) -> Region:
-        analysis = Analysis(region.body, self.buffers)
+        analysis = Analysis(region.body, self.buffers, self.ids)
         flags = Flags(analysis, self.ids)
         while flags.again:
             analysis.run()

@@ -28,13 +28,16 @@ Race = tuple[Touch, Touch, bool, int]
 """Earlier and later access, whether only an earlier iteration's, and what the later one's pipe does not know."""
 
 
+def _id(node: FlagNode) -> str:
+    return to_text(node.id)
+
+
 def _flag(node: FlagNode) -> str:
-    id_text = node.id if isinstance(node.id, int) else to_text(node.id)
-    return f"{node.source} to {node.target}, id {id_text}"
+    return f"{node.source} to {node.target}, id {_id(node)}"
 
 
 def _statement(keyword: str, node: FlagNode) -> str:
-    return f"`- {keyword}: {{from: {node.source}, to: {node.target}, id: {node.id}}}`"
+    return f"`- {keyword}: {{from: {node.source}, to: {node.target}, id: {_id(node)}}}`"
 
 
 class Reporter:
@@ -218,10 +221,11 @@ class Reporter:
             [f"use one of {legal}"],
         )  # fmt: skip
 
-    def flag_id(self, node: FlagNode, ids: int) -> None:
-        """An id that the target does not have."""
+    def flag_id(self, node: FlagNode, ids: int, values: Sequence[int]) -> None:
+        """An id that the target does not have; `values` are those that are out of range."""
+        takes = "" if isinstance(node.id, int) else f"; it takes the values {', '.join(map(str, values))}"
         self._report(
-            FLAG_ID, node.loc, f"flag id {node.id} is outside 0..{ids - 1}", f"0..{ids - 1} is allowed",
+            FLAG_ID, node.loc, f"flag id {_id(node)} is outside 0..{ids - 1}{takes}", f"0..{ids - 1} is allowed",
             [f"use an id from 0 to {ids - 1}; each pair of pipes has its own"],
         )  # fmt: skip
 

@@ -128,7 +128,7 @@ class Builder:
         self.chain = (*outer, cycle)
         self.depth = max(self.depth, cycle.level)
         first = len(self.owner)
-        if cycle.turns == 1:
+        if not cycle.turns:
             if cycle.index is not loop.index:
                 self.renamed = {**renamed, loop.index: sym(cycle.index)}
             self.turns = (*around, 0)
@@ -186,7 +186,7 @@ class Builder:
             if longest is not None:
                 most = max(0, -(-longest // step))
         level, count = len(self.chain) + 1, turns(loop)
-        if count > 1:
+        if count:
             least, most = -(-least // count), None if most is None else -(-most // count)
             index, free = (Sym(s.name, s.kind, 0, None if most is None else most - 1) for s in (index, free))
             return Cycle(loop, level, index, free, 1, least, most, turns=count)

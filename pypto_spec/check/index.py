@@ -167,7 +167,7 @@ class AddressIndex:
             dict(zip(group.cycles, group.last, strict=True)),
         )
         mine: dict[Sym, Index] = {
-            c.index: _to(c.index, high) for c, high in last.items() if c.turns > 1 and not (plane and c.level == level)
+            c.index: _to(c.index, high) for c, high in last.items() if c.turns and not (plane and c.level == level)
         }
         values: dict[Sym, Index] = {}
         for number, cycle in enumerate(group.cycles):
@@ -176,7 +176,7 @@ class AddressIndex:
                 values.update((s, sym(Sym(s.name, s.kind, s.low, s.high))) for s in cycle.varying)
             elif plane and cycle.level == level:
                 values.update((s, sym(Sym(s.name, s.kind, s.low, s.high))) for s in cycle.varying)
-            elif cycle.turns > 1:
+            elif cycle.turns:
                 high = _least(lasts[cycle], last.get(cycle, lasts[cycle]))
                 mine[cycle.index] = values[cycle.index] = _to(cycle.index, high)
         here, there = substitute(here, mine), substitute(there, values)

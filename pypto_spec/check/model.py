@@ -26,7 +26,7 @@ Terms = tuple[tuple[Atom, int], ...]
 class Cycle:
     """A loop around accesses: `level` 1 is outermost; `index` has the tightest known bounds.
 
-    With several `turns` a round of it is that many of the loop's own (`turns.py`), and `index` counts those rounds.
+    With `turns` (0: none) a round of it is that many of the loop's own (`turns.py`), and `index` counts those rounds.
     """
 
     loop: For
@@ -38,7 +38,7 @@ class Cycle:
     most: int | None
     varying: frozenset[Sym] = frozenset()
     """Numbers that may differ from iteration to iteration."""
-    turns: int = 1
+    turns: int = 0
     epochs: int = 0
 
 

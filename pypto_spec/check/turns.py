@@ -25,13 +25,16 @@ def flag_ids(body: Sequence[Stmt]) -> Iterator[Index]:
 
 
 def turns(loop: For) -> int:
-    """How many turns of a loop have to be told apart so that no flag's id depends on its index; 1 where that fails."""
-    found = 1
+    """How many turns of a loop have to be told apart so that no flag's id depends on its index; 0: no id does.
+
+    Also 0 where no number of turns is enough, or more than `MOST_TURNS`: the ids are not known then.
+    """
+    found = 0
     for index in flag_ids(loop.body):
         if loop.index in symbols(index):
             period = _period(index, loop.index)
-            found = lcm(found, period if period is not None else _most_trips(loop))
-    return found if found <= MOST_TURNS and isinstance(loop.step, int) and loop.step > 0 else 1
+            found = lcm(found or 1, period if period is not None else _most_trips(loop))
+    return found if found <= MOST_TURNS and isinstance(loop.step, int) and loop.step > 0 else 0
 
 
 def _most_trips(loop: For) -> int:

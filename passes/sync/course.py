@@ -44,8 +44,8 @@ class Former:
     most: int
 
     def lag(self, time: int) -> int:
-        """How many rounds ago that was; 0 if in none of these."""
-        return (self.end - time) // self.length + 1 if self.start < time <= self.end else 0
+        """How many rounds ago that was, if it was in one of them."""
+        return (self.end - time) // self.length + 1
 
 
 class Course(ABC):
@@ -161,8 +161,8 @@ class Course(ABC):
 
     def _sets(self, edges: Iterable[Edge]) -> None:
         for edge in edges:
-            former = self.rows[edge][1:] if edge.width > 1 else ()
-            self.rows[edge] = (*former, self._row_now(edge.source))
+            row = self._row_now(edge.source)
+            self.rows[edge] = (row,) if edge.width == 1 else (*self.rows[edge][1:], row)
 
     def _snapshot(self) -> tuple[Row, ...]:
         return tuple(map(tuple, self.known))
@@ -194,7 +194,10 @@ class Course(ABC):
 
     def _crossing(self, record: Record) -> Former | None:
         """The loop whose former round `record` belongs to, if any."""
-        return next((former for former in self.rounds if former.lag(record.time)), None)
+        for former in self.rounds:
+            if former.start < record.time <= former.end:
+                return former
+        return None
 
     def _touch(self, record: Record, access: Access) -> bool:
         """Whether an access can share a byte with a record, where a loop tells its rounds apart."""

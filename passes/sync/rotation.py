@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import lru_cache
 
 from pypto_spec.ir.access import Access, overlap
 from pypto_spec.ir.expr import Atom, Expr, Index, Quot, Sym, add, mul, sub, substitute, sym
@@ -64,9 +65,8 @@ class _Slot:
     count: int
 
 
-def _slot(base: Index) -> _Slot | None:
-    if isinstance(base, int):
-        return None
+@lru_cache(maxsize=4096)
+def _slot(base: Expr) -> _Slot | None:
     found = [(known, atom, factor) for atom, factor in base.terms if (known := turning(atom)) is not None]
     if len(found) != 1:
         return None
@@ -79,8 +79,8 @@ def meet(former: Access, access: Access, lag: int, most: int) -> bool:
 
     Only rotating slots tell rounds apart. Whatever else meets in some later round has been seen to meet in the next.
     """
-    if former.space is not access.space and former.space != access.space:
-        return False
+    if isinstance(former.base, int) or isinstance(access.base, int):
+        return lag <= 1 and overlap(former, access)
     a, b = _slot(former.base), _slot(access.base)
     if a is not None and b is not None and (a.size, a.symbol, a.count) == (b.size, b.symbol, b.count):
         rest = sub(b.rest, a.rest)

@@ -226,7 +226,8 @@ class Builder:
             if len(numbers) < len(found):
                 self.out.undecided(
                     node.loc, f"the id {to_text(node.id)} of this flag is not known at compile time",
-                    "write the id as a number, or as `i % N` with the index of a loop that starts at a known number",
+                    "write the id as a number, or as `i % N` with the index of a loop that starts at a known number; "
+                    "as `(i - S) % N` where it starts at `S`",
                 )  # fmt: skip
             else:
                 self.out.flag_id(node, self.event_ids, numbers)

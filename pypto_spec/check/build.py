@@ -39,7 +39,6 @@ from pypto_spec.ir.expr import (
     substitute,
     sym,
     symbols,
-    to_text,
 )
 from pypto_spec.ir.instr import Effect, InnerBarrier, Ref
 from pypto_spec.ir.nodes import Barrier, Buffer, BufferRef, For, If, Op, Region, SetFlag, Stmt, Value, WaitFlag
@@ -220,17 +219,16 @@ class Builder:
             self.put(block, Await(node, key, epoch, opens))
 
     def refuse_ids(self) -> None:
-        """Report the ids that are not known or out of range, each flag once."""
+        """Report the ids that are not known, each expression once, and those out of range."""
+        unknown: dict[Index, list[SetFlag | WaitFlag]] = {}
         for node, found in self.ids.items():
             numbers = sorted(n for n in found if isinstance(n, int))
             if len(numbers) < len(found):
-                self.out.undecided(
-                    node.loc, f"the id {to_text(node.id)} of this flag is not known at compile time",
-                    "write the id as a number, or as `i % N` with the index of a loop that starts at a known number; "
-                    "as `(i - S) % N` where it starts at `S`",
-                )  # fmt: skip
+                unknown.setdefault(node.id, []).append(node)
             else:
                 self.out.flag_id(node, self.event_ids, numbers)
+        for nodes in unknown.values():
+            self.out.flag_id_unknown(nodes)
 
     def barrier(self, name: str, node: Barrier | Op, block: Block) -> None:
         if name not in BARRIERS[self.core]:

@@ -229,6 +229,18 @@ class Reporter:
             [f"use an id from 0 to {ids - 1}; each pair of pipes has its own"],
         )  # fmt: skip
 
+    def flag_id_unknown(self, nodes: Sequence[FlagNode]) -> None:
+        """Flags with the same id, of which it is not known in which round it is what."""
+        first, others = nodes[0], nodes[1:]
+        self._report(
+            SYNC_UNDECIDED, first.loc,
+            f"the region cannot be proven free of races: the id {_id(first)} of this flag is not known at compile time",
+            "not decidable",
+            ["write the id as a number, or as `i % N` with the index of a loop that starts at a known number; as "
+             "`(i - S) % N` where it starts at `S`"],
+            [Label(node.loc.span, "the same id") for node in others],
+        )  # fmt: skip
+
     def undecided(self, loc: Loc, what: str, way_out: str) -> None:
         """Something that the checker cannot judge, which counts as an error."""
         self._report(

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
 import pytest
 
+from pypto_spec.check import check_program
 from pypto_spec.convert.to_spec import to_spec
+from pypto_spec.diagnostics.model import Sink
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.driver.compile import compile_source
-from pypto_spec.golden.mutate import judge
-from pypto_spec.golden.run import Subject
+from pypto_spec.golden.mutate import judge, syncs
+from pypto_spec.golden.run import GoldenRun, Subject, sizes
 from pypto_spec.host.compile import KernelSource, compile_kernels
-from pypto_spec.ir.nodes import Dump, Program
+from pypto_spec.ir.expr import add, substitute, sym, symbols
+from pypto_spec.ir.nodes import Dump, Program, SetFlag, Stmt, WaitFlag
+from pypto_spec.ir.rewrite import Rewriter, regions
+from pypto_spec.ops.instructions import effects
 from pypto_spec.passes.base import Pass
 from pypto_spec.render.program import render_kernels
+from pypto_spec.targets import A2A3
 from tests.golden.harness import Case, check_all
 
 HEAD = """\
@@ -140,3 +147,37 @@ def test_a_dump_behind_the_flags_gives_the_same_kernel(name: str) -> None:
     first, second = (render_kernels(p).kernels[0].text for p in (done.program, again.program))
     assert first == second
     assert to_spec(replace(again.program, dump=Dump("InsertSync", "k.yaml", "0" * 64))) == dumps[0]
+
+
+class _Shifted(Rewriter):
+    """The program with the ids of one flag that take turns moved on by one."""
+
+    def __init__(self, gone: SetFlag | WaitFlag) -> None:
+        super().__init__()
+        self.gone = gone
+
+    def stmt(self, node: Stmt) -> Sequence[Stmt]:
+        if node is not self.gone or not isinstance(node, SetFlag | WaitFlag):
+            return super().stmt(node)
+        (loop,) = symbols(node.id)
+        return (replace(node, id=substitute(node.id, {loop: add(sym(loop), 1)})),)
+
+
+@pytest.mark.parametrize("name", ["one_2_9", "two_3_9", "one_4_m"])
+def test_an_id_that_is_one_off_is_seen_by_both(name: str) -> None:
+    whole = subject(PROGRAMS[name])
+    (region,) = regions(whole.program.body)
+    turning = [s for s in syncs(region.body) if isinstance(s, SetFlag | WaitFlag) and not isinstance(s.id, int)]
+    assert len(turning) >= 4
+    wrong = [
+        replace(p, body=tuple(replace(r, kernel=f"{r.kernel}_{n}") for r in regions(p.body)))
+        for n, p in enumerate(_Shifted(flag).program(whole.program) for flag in turning)
+    ]
+    rendered = [render_kernels(program) for program in wrong]
+    library = compile_kernels([KernelSource(k.name, k.text) for found in rendered for k in found.kernels])
+    for program, found in zip(wrong, rendered, strict=True):
+        sink = Sink()
+        check_program(program, A2A3, sink, effects)
+        assert {d.rule.code for d in sink.found} & {"PS5102", "PS5103", "PS5104"}
+        run = GoldenRun(Subject(whole.frontend, program, found, library), sizes(whole.frontend)[-1], 0)
+        assert any(run.run(schedule, 1)[1] for schedule in range(3))

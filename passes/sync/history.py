@@ -64,16 +64,12 @@ class _Space:
             records.append(record)
 
 
-def _overlap(record: Record, access: Access) -> bool:
-    return overlap(record.access, access)
-
-
 class History:
-    """Accesses by space and page; `touch` says whether an access can share a byte with a record."""
+    """Accesses by space and page; `touch` says whether an access can share a byte with a record, if not `overlap`."""
 
     __slots__ = ("spaces", "touch")
 
-    def __init__(self, touch: Callable[[Record, Access], bool] = _overlap) -> None:
+    def __init__(self, touch: Callable[[Record, Access], bool] | None = None) -> None:
         self.spaces: dict[str | Value, _Space] = {}
         self.touch = touch
 
@@ -127,6 +123,7 @@ class History:
         low, high = hull(access)
         pages = _pages(low, high)
         seen: set[int] = set()
+        touch = self.touch
         lists = [space.wide]
         if pages is None:
             lists += space.pages.values()
@@ -146,7 +143,7 @@ class History:
                     if id(record) in seen:
                         continue
                     seen.add(id(record))
-                if self.touch(record, access):
+                if overlap(record.access, access) if touch is None else touch(record, access):
                     yield record
 
     def add(self, record: Record) -> None:

@@ -34,14 +34,18 @@ class Moves:
 
     def access(self, access: Access) -> Access:
         """The access in that round."""
-        if not self.exact or isinstance(access.base, int):
-            return access.moved(self.values) if self.values else access
-        base: Index = access.base.const
-        for atom, factor in access.base.terms:
+        if isinstance(access.base, int):
+            return access
+        base = self._exactly(access.base) if self.exact else substitute(access.base, self.values)
+        return Access(access.space, base, access.width, access.steps, access.write)
+
+    def _exactly(self, index: Expr) -> Index:
+        base: Index = index.const
+        for atom, factor in index.terms:
             found = turning(atom)
             values = self.exact if found is not None and found[0] in self.exact else self.values
             base = add(base, mul(substitute(Expr(((atom, 1),), 0), values), factor))
-        return Access(access.space, base, access.width, access.steps, access.write)
+        return base
 
     def round(self, index: Sym, number: int, ahead: Mapping[Sym, Index], former: Moves) -> Moves:
         """Round `number` of a loop inside: `ahead` of the `former` round, `number` rounds behind the first (`self`)."""

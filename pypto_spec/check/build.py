@@ -15,6 +15,7 @@ from pypto_spec.check.model import (
     Fence,
     Flow,
     Group,
+    Lasts,
     Node,
     Raise,
     Repeat,
@@ -23,7 +24,7 @@ from pypto_spec.check.model import (
 )
 from pypto_spec.check.ranges import shape
 from pypto_spec.check.report import Reporter
-from pypto_spec.check.turns import turns
+from pypto_spec.check.turns import flag_ids, turns
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import (
     Expr,
@@ -68,10 +69,11 @@ class Builder:
         self.open: dict[int, int] = {}
         self.chain: tuple[Cycle, ...] = ()
         self.renamed: dict[Sym, Index] = {}
+        self.turning = frozenset(s for index in flag_ids(region.body) for s in symbols(index))
         self.turns: tuple[int, ...] = ()
         self.last: dict[tuple[Cycle, int], int | None] = {}
         self.ids: dict[SetFlag | WaitFlag, set[Index]] = {}
-        self.groups: dict[tuple[str, Terms, tuple[Cycle, ...], tuple[int | None, ...]], Group] = {}
+        self.groups: dict[tuple[str, Terms, tuple[Cycle, ...], Lasts], Group] = {}
         self.loops_of: dict[tuple[Terms, tuple[Cycle, ...]], tuple[Cycle, ...]] = {}
         self.touches: list[Touch] = []
         self.depth = 0
@@ -184,7 +186,7 @@ class Builder:
                 least = 0 if loop.condition is not None else max(0, -(-shortest // step))
             if longest is not None:
                 most = max(0, -(-longest // step))
-        level, count = len(self.chain) + 1, turns(loop)
+        level, count = len(self.chain) + 1, turns(loop) if loop.index in self.turning else 0
         if count:
             least, most = -(-least // count), None if most is None else -(-most // count)
             index, free = (Sym(s.name, s.kind, 0, None if most is None else most - 1) for s in (index, free))
@@ -295,7 +297,9 @@ class Builder:
         if terms and self.chain:
             known = self.loops_of.get((terms, self.chain))
             cycles = self.relevant(terms) if known is None else known
-        last = tuple([self.last.get((c, self.turns[c.level - 1]), c.index.high) for c in cycles])
+        last: Lasts = ()
+        if self.last:
+            last = tuple([(c, self.last[c, self.turns[c.level - 1]]) for c in cycles if c.turns])
         found = self.groups.get((space, terms, cycles, last))
         if found is None:
             found = self.groups[space, terms, cycles, last] = Group(space, terms, cycles, last)

@@ -162,17 +162,14 @@ class AddressIndex:
         level, lag = (plane - 1) // self.planes.lags + 1, (plane - 1) % self.planes.lags + 1
         here: Index = Expr(touch.group.terms, 0) if touch.group.terms else 0
         there: Index = Expr(group.terms, 0) if group.terms else 0
-        last, lasts = (
-            dict(zip(touch.group.cycles, touch.group.last, strict=True)),
-            dict(zip(group.cycles, group.last, strict=True)),
-        )
+        last, lasts = dict(touch.group.last), dict(group.last)
         mine: dict[Sym, Index] = {
-            c.index: _to(c.index, high) for c, high in last.items() if c.turns and not (plane and c.level == level)
+            c.index: _to(c.index, high) for c, high in last.items() if not (plane and c.level == level)
         }
         values: dict[Sym, Index] = {}
         for number, cycle in enumerate(group.cycles):
             if number >= shared or (plane and cycle.level > level):
-                values[cycle.index] = _to(cycle.free, lasts[cycle])
+                values[cycle.index] = _to(cycle.free, lasts.get(cycle, cycle.free.high))
                 values.update((s, sym(Sym(s.name, s.kind, s.low, s.high))) for s in cycle.varying)
             elif plane and cycle.level == level:
                 values.update((s, sym(Sym(s.name, s.kind, s.low, s.high))) for s in cycle.varying)

@@ -42,17 +42,20 @@ class Cycle:
     epochs: int = 0
 
 
+Lasts = tuple[tuple[Cycle, int | None], ...]
+
+
 @dataclass(slots=True, eq=False)
 class Group:
     """Accesses whose addresses differ by constants only; `cycles` are the loops whose indices stand in `terms`.
 
-    `last` holds for each of them its last round that comes to these accesses.
+    `last` holds for those of them that have turns the last round that comes to these accesses.
     """
 
     space: str
     terms: Terms
     cycles: tuple[Cycle, ...]
-    last: tuple[int | None, ...]
+    last: Lasts
 
 
 @dataclass(slots=True, eq=False)

@@ -13,7 +13,7 @@ its consumer, a set behind the one that holds its producer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pypto_spec.ir.nodes import Buffer, For, If, Op, Stmt
 from pypto_spec.passes.sync.course import Course
@@ -117,9 +117,9 @@ class Analysis(Course):
         plain = steps = self.places.steps(op)
         if moves is not STILL:
             steps = tuple(Step(s.number, s.pipe, tuple(map(moves.access, s.accesses)), s.atomic) for s in steps)
-        self._flags(op, steps)
+        self._flags(op, steps, plain)
         for step, source in zip(steps, plain, strict=True):
-            self._fence(op, step)
+            self._fence(op, step, source)
             self.time += 1
             row = tuple(self.known[step.pipe])
             for access, whole in zip(step.accesses, source.accesses, strict=True):
@@ -127,22 +127,37 @@ class Analysis(Course):
                 self.history.add(record)
             self.last[step.pipe] = self.time
 
-    def _flags(self, op: Op, steps: tuple[Step, ...]) -> None:
+    def _conflicts(self, step: Step, plain: Step, own: bool) -> Iterator[Record]:
+        """What the instruction has to wait for, on its own pipe or on others; `plain` is it in any round."""
+        pipe, mine = step.pipe, self.known[step.pipe]
+        between = bool(self.turning)
+        for access, whole in zip(step.accesses, plain.accesses, strict=True):
+            for record in self.history.conflicts(access, step.atomic, pipe, mine, own):
+                if not (between and self.residues.ordered(record, whole, pipe, mine)):
+                    yield record
+
+    def _flags(self, op: Op, steps: tuple[Step, ...], plain: tuple[Step, ...]) -> None:
         """Wait for what other pipes still have to do for this op."""
+        needs = self._needs(steps, plain)
+        # Waiting for the youngest first often gives the others as well.
+        for (source, target), first in sorted(needs.items(), key=lambda item: -item[1].time):
+            if self.known[target][source] < first.time:
+                record = self._needs(steps, plain).get((source, target)) if self.turning else first
+                if record is not None:
+                    self._edge(op, record, target)
+
+    def _needs(self, steps: tuple[Step, ...], plain: tuple[Step, ...]) -> dict[tuple[int, int], Record]:
+        """The last that each pipe has to wait for of each other one."""
         needs: dict[tuple[int, int], Record] = {}
-        for step in steps:
+        for step, whole in zip(steps, plain, strict=True):
             pipe, mine = step.pipe, self.known[step.pipe]
             if all(time <= mine[other] or other == pipe for other, time in enumerate(self.last)):
                 continue  # all that the other pipes ever did is known to be done
-            for access in step.accesses:
-                for record in self.history.conflicts(access, step.atomic, pipe, mine, own=False):
-                    held = needs.get((record.pipe, step.pipe))
-                    if held is None or record.time > held.time:
-                        needs[record.pipe, step.pipe] = record
-        # Waiting for the youngest first often gives the others as well.
-        for (source, target), record in sorted(needs.items(), key=lambda item: -item[1].time):
-            if self.known[target][source] < record.time:
-                self._edge(op, record, target)
+            for record in self._conflicts(step, whole, own=False):
+                held = needs.get((record.pipe, pipe))
+                if held is None or record.time > held.time:
+                    needs[record.pipe, pipe] = record
+        return needs
 
     def _edge(self, op: Op, record: Record, target: int) -> None:
         """Make (or extend) the flag that lets `op` wait for `record`."""
@@ -185,7 +200,7 @@ class Analysis(Course):
                 if isinstance(holder, For | If):
                     self.learnt.setdefault(holder, []).append((target, source, row, time))
 
-    def _fence(self, op: Op, step: Step) -> None:
+    def _fence(self, op: Op, step: Step, plain: Step) -> None:
         """Put a barrier before an instruction that depends on one of its own pipe."""
         pipe = step.pipe
         mine = self.known[pipe]
@@ -193,11 +208,7 @@ class Analysis(Course):
             mine[pipe] = self.last[pipe]
         if mine[pipe] == self.last[pipe]:
             return
-        late = [
-            record
-            for access in step.accesses
-            for record in self.history.conflicts(access, step.atomic, pipe, mine, own=True)
-        ]
+        late = list(self._conflicts(step, plain, own=True))
         if not late or self.final:
             return
         newest = max(late, key=lambda r: r.time)

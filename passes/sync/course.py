@@ -20,6 +20,7 @@ from pypto_spec.passes.sync.history import History, Record
 from pypto_spec.passes.sync.knowledge import Visit, both, common, later, unless
 from pypto_spec.passes.sync.model import PIPES, Edge, Fence, Row
 from pypto_spec.passes.sync.places import Places, least_trips, trips
+from pypto_spec.passes.sync.residues import Residues
 from pypto_spec.passes.sync.rotation import Moves, meet
 
 _N = len(PIPES)
@@ -112,6 +113,7 @@ class Course(ABC):
                 self.homes.setdefault(edge.home, []).append(edge)
             if edge.width > 1 and edge.loop is not None:
                 self.turning.setdefault(edge.loop, []).append(edge)
+        self.residues = Residues(self.turning, self.places.periods)
 
     # -- statements -----------------------------------------------------------------------------------------------
 
@@ -158,11 +160,18 @@ class Course(ABC):
         for edge in edges:
             if edge in self.rows:
                 self._join(edge.target, self.rows[edge][0])
+                if edge.width > 1:
+                    self.residues.wait(edge, self.time)
 
     def _sets(self, edges: Iterable[Edge]) -> None:
         for edge in edges:
             row = self._row_now(edge.source)
-            self.rows[edge] = (row,) if edge.width == 1 else (*self.rows[edge][1:], row)
+            if edge.width == 1:
+                self.rows[edge] = (row,)
+                continue
+            self.rows[edge] = (*self.rows[edge][1:], row)
+            if self.turn[1] == 0:
+                self.residues.set(edge, row)
 
     def _snapshot(self) -> tuple[Row, ...]:
         return tuple(map(tuple, self.known))
@@ -239,6 +248,7 @@ class Course(ABC):
         start, outer, run = self.time, self.turn, self.moment
         rounds, most = self._count(loop), self.reach(loop)
         self.turn = run, 0
+        self.residues.round(loop, 0, start)
         self._block(loop.body, moves)
         length = self.time - start
         here, less = moves, []
@@ -251,11 +261,13 @@ class Course(ABC):
             here = self._moved(loop, moves, here, number)
             self.rounds.append(Former(loop, start, self.time, length or 1, most))
             self.turn = run, number
+            self.residues.round(loop, number, start)
             self._block(loop.body, here)
             self.rounds.pop()
         self.turn = outer
         if rounds > 1:
             self.history.settle(start, self.time - length, moves)
+            self.residues.end(loop, self.time - length, self.time)
         for known, raised in less:
             self.known = [list(common(a, b)) for a, b in zip(known, self.known, strict=True)]
             self.rows = {e: both(raised[e], rows) for e, rows in self.rows.items()}

@@ -231,9 +231,29 @@ class Flags:
         if edge.loop is not None or edge in self.analysis.pinned or reach == 1 or self._knows(edge, edge):
             return
         visits = self.analysis.visits
-        width = least_width(edge, visits[edge.set_at.stmt], visits[edge.wait_at.stmt], reach)
+        sets, waits = visits[edge.set_at.stmt], visits[edge.wait_at.stmt]
+        width = least_width(edge, sets, waits, reach, self._hands_on(edge, around[-1]))
         if width is not None:
             edge.width, edge.turn = width, around[-1]
+
+    def _hands_on(self, flag: Edge, loop: For) -> int:
+        """With how many ids a flag in a loop is known to be down again in the next run, by a flag of as many ids.
+
+        In each round the set of that one comes after the wait for this, and the next set of this after a wait for that.
+        """
+        for edge in self.analysis.turning.get(loop, ()) if isinstance(loop.start, int) else ():
+            if self._over(flag, edge) and self._over(edge, flag):
+                return edge.width
+        return 0
+
+    def _over(self, first: Edge, second: Edge) -> bool:
+        """Whether in each round of a loop the set of `second` comes after the wait for `first`."""
+        if first.target == second.source:
+            return self._position(first.wait_at) <= self._position(second.set_at)
+        visits = self.analysis.visits
+        before = {visit.turn: visit.before for visit in visits[first.wait_at.stmt]}
+        sets = visits[second.set_at.stmt]
+        return all(visit.known_ready[second.source][first.target] > before[visit.turn] for visit in sets)
 
     def _merged(self, rotating: list[Edge]) -> list[Edge]:
         """Flags with ids that take turns, some doing the work of two where there would be more ids than there are."""

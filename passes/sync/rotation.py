@@ -78,6 +78,20 @@ def _slot(base: Expr) -> _Slot | None:
     return _Slot(sub(base, mul(Expr(((atom, 1),), 0), factor)), factor, symbol, ahead, count)
 
 
+def same_slot(former: Access, access: Access) -> tuple[Sym, int] | None:
+    """Index and N where both are in slots `(i + c) % N` that meet only for equal remainders of `i`."""
+    if isinstance(former.base, int) or isinstance(access.base, int):
+        return None
+    a, b = _slot(former.base), _slot(access.base)
+    if a is None or b is None or (a.size, a.symbol, a.count, a.ahead) != (b.size, b.symbol, b.count, b.ahead):
+        return None
+    rest = sub(b.rest, a.rest)
+    if not isinstance(rest, int):
+        return None
+    apart = any(_touch(former, access, rest + a.size * slots) for slots in range(1 - a.count, a.count) if slots)
+    return None if apart else (a.symbol, a.count)
+
+
 def meet(former: Access, access: Access, lag: int, most: int) -> bool:
     """Whether an access can share a byte with one of `lag` rounds ago; `most` rounds ago stands for all before, too.
 

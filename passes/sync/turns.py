@@ -13,16 +13,20 @@ from pypto_spec.passes.sync.knowledge import Visit
 from pypto_spec.passes.sync.model import Edge
 
 
-def least_width(edge: Edge, sets: Iterable[Visit], waits: Iterable[Visit], most: int) -> int | None:
+def least_width(edge: Edge, sets: Iterable[Visit], waits: Iterable[Visit], most: int, tied: int) -> int | None:
     """The fewest ids (2 to `most`) with which each set comes after the former wait for its id; None if too few.
 
     `edge` is set and waited for in each round of one loop; `sets` and `waits` are the visits of the two places. Of
-    another run of the loop it is not known which id its last rounds used.
+    another run of the loop it is not known which id its last rounds used; with `tied` ids that does not matter.
     """
-    needed = [
-        (done.turn[1] - asked.turn[1] if done.turn[0] == asked.turn[0] else 0)
-        for done in sets
-        for asked in waits
-        if asked.entered < done.left and done.known_ready[edge.source][edge.target] <= asked.before
-    ]
-    return next((w for w in range(2, most + 1) if all(apart % w for apart in needed)), None)
+    needed: set[int] = set()
+    between = False
+    for done in sets:
+        for asked in waits:
+            if asked.entered < done.left and done.known_ready[edge.source][edge.target] <= asked.before:
+                if done.turn[0] == asked.turn[0]:
+                    needed.add(done.turn[1] - asked.turn[1])
+                else:
+                    between = True
+    widths = (tied,) if between else range(2, most + 1)
+    return next((w for w in widths if w and all(apart % w for apart in needed)), None)

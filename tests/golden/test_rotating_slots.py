@@ -104,7 +104,10 @@ def programs() -> dict[str, str]:
             put(f"{start}late", lines, "count: M", slots, slot=f"(i + 1) % {slots}")
             put(f"{start}fixed", lines, "count: M", slots, slot="1")
             made[f"{start}nested"] = nested(f"{start}nested", lines, slots, 3)
+            made[f"{start}from_nested"] = nested(f"{start}from_nested", lines, slots, 3, "range: [1, M]")
             made[f"{start}nested_5"] = nested(f"{start}nested_5", lines, slots, 3, "count: 5")
+    own = ROUND.replace("x: t}}", "x: t, buffer: ub, slot: {slot}}}").replace("[i, 0]", "[o * 5 + i, 0]")
+    made["one_slot_nested"] = nested("one_slot_nested", own, 2, inner="count: 5")
     put("broken", ROUND + "{{if: i >= 5, then: [{{break: {{}}}}]}}\n", "count: M", 2)
     return made
 
@@ -126,7 +129,9 @@ def subject(text: str) -> Subject:
     return Subject(before[0], done.program, rendered, library)
 
 
-@pytest.mark.parametrize("name", ["one_2_m", "two_2_9", "two_3_m", "one_4_8", "sums_3_m", "one_3_start", "broken"])
+@pytest.mark.parametrize(
+    "name", ["one_2_m", "two_2_9", "two_3_m", "one_4_8", "sums_3_m", "one_3_start", "one_slot_nested", "broken"]
+)
 def test_every_flag_is_missed(name: str) -> None:
     alive = [str(v.mutant) for v in judge(subject(PROGRAMS[name])) if not v.dead]
     assert alive == []

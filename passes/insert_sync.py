@@ -3,8 +3,9 @@
 Within one core every pipe runs by itself: an instruction is ordered after another one only by a flag (between pipes)
 or a barrier (on one pipe). From the final addresses this pass finds every pair that touches the same bytes, one of
 them writing, and orders it: RAW, WAR and WAW, through on-chip memories and GM, within a round of a loop and from one
-round to the next. What is ordered by way of something else gets nothing of its own. `passes/sync/` holds the parts:
-the abstract run that finds the needs, the event ids, and the rebuilding.
+round to the next. Slots that rotate with a loop, `(i + c) % N`, are told apart by their rounds, and have an event id
+each where the ids suffice. What is ordered by way of something else gets nothing of its own. `passes/sync/` holds the
+parts: the abstract run that finds the needs, the event ids, and the rebuilding.
 
 With `sync: manual` the author's flags stand and nothing is added; the checker judges them.
 """
@@ -28,7 +29,7 @@ class _Inserter(Rewriter):
         self.ids = ids
 
     def region(self, region: Region) -> Region:
-        analysis = Analysis(region.body, self.buffers)
+        analysis = Analysis(region.body, self.buffers, self.ids)
         flags = Flags(analysis, self.ids)
         while flags.again:
             analysis.run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 
+from pypto_spec.ir.expr import Index
 from pypto_spec.ir.instr import InnerBarrier, Step
 from pypto_spec.ir.nodes import Barrier, For, If, Op, SetFlag, Stmt, WaitFlag
 from pypto_spec.passes.sync.model import PIPES, Edge, Fence, pipe_name
@@ -30,8 +31,8 @@ class Emitter:
             late[edge.guards is not None][edge.set_at.stmt].append(self._set(edge))
             (guards if edge.wait_at.after else self.before)[edge.wait_at.stmt].append(self._wait(edge))
             if edge.home is not None:
-                opening[edge.home].append(self._set(edge))
-                closing[edge.home].append(self._wait(edge))
+                opening[edge.home] += [self._set(edge, event) for event in edge.events]
+                closing[edge.home] += [self._wait(edge, event) for event in edge.events]
         for fence in fences:
             if isinstance(fence.stmt, Op) and fence.step:
                 self.inner[fence.stmt][fence.step] = fence
@@ -45,18 +46,19 @@ class Emitter:
                 self.after[stmt] += nodes
 
     @staticmethod
-    def _set(edge: Edge) -> SetFlag:
+    def _set(edge: Edge, event: Index | None = None) -> SetFlag:
         return SetFlag(
             source=PIPES[edge.source],
             target=PIPES[edge.target],
-            id=edge.id,
+            id=edge.event if event is None else event,
             loc=edge.set_at.stmt.loc,
             pairs=tuple(edge.pairs),
         )
 
     @staticmethod
-    def _wait(edge: Edge) -> WaitFlag:
-        return WaitFlag(source=PIPES[edge.source], target=PIPES[edge.target], id=edge.id, loc=edge.wait_at.stmt.loc)
+    def _wait(edge: Edge, event: Index | None = None) -> WaitFlag:
+        number = edge.event if event is None else event
+        return WaitFlag(source=PIPES[edge.source], target=PIPES[edge.target], id=number, loc=edge.wait_at.stmt.loc)
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The body with its flags and barriers."""

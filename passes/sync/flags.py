@@ -17,6 +17,7 @@ from itertools import pairwise
 from pypto_spec.ir.nodes import For, If, Stmt
 from pypto_spec.passes.sync.analysis import Analysis
 from pypto_spec.passes.sync.model import ALL, Anchor, Edge, Fence, Row
+from pypto_spec.passes.sync.turns import least_width
 
 PINS = 3
 """How often a region is run again for the sake of the guards inside its loops."""
@@ -55,8 +56,12 @@ class Flags:
         for edge in (*analysis.edges.values(), *analysis.carried.values(), *analysis.guards):
             self.kinds.setdefault((edge.source, edge.target), []).append(edge)
         self._homes()
+        self.rotating: dict[Kind, list[Edge]] = {}
+        self.narrowed = False
+        if not self.again and analysis.places.periods:
+            self._rotate()
         waiting = [] if self.again else sorted(self.kinds)
-        while waiting:
+        while waiting and not self.narrowed:
             for changed in sorted(self._allocate(waiting.pop(0))):
                 if changed not in waiting:
                     waiting.append(changed)
@@ -157,14 +162,20 @@ class Flags:
         """Give ids to the flags of one kind; the kinds that got new flags by it."""
         touched: set[Kind] = set()
         guarded = {e.guards for edges in self.kinds.values() for e in edges if e.guards is not None}
-        edges = sorted(self.kinds[kind], key=lambda e: (self._interval(e)[0], e.home is None, self._interval(e)[1]))
-        pools = [_Id() for _ in range(self.ids)]
-        kept: list[Edge] = []
+        plain = [e for e in self.kinds[kind] if e.width == 1]
+        edges = sorted(plain, key=lambda e: (self._interval(e)[0], e.home is None, self._interval(e)[1]))
+        rotating = self.rotating.get(kind, [])
+        taken = sum(e.width for e in rotating)
+        pools = [_Id() for _ in range(self.ids - taken)]
+        kept = list(rotating)
         pending: list[Edge] = []
         for edge in edges:
             start = self._interval(edge)[0]
             pending = [p for p in pending if self._interval(p)[1] > start]
             number = self._free(edge, pools)
+            if number is None and rotating:
+                self._narrow(rotating)
+                break
             if number is None and self._merge(edge, pending):
                 continue
             if number is None and not self._around(edge):
@@ -178,7 +189,7 @@ class Flags:
                 continue
             if edge not in guarded and edge.guards is None and not self._knows(edge, edge):
                 touched.add(self._guard_itself(edge))
-            edge.id = number
+            edge.id = taken + number
             pools[number].latest = edge
             for loop in self._around(edge):
                 pools[number].firsts.setdefault(loop, edge)
@@ -186,6 +197,82 @@ class Flags:
             pending.append(edge)
         self.kinds[kind] = kept
         return touched
+
+    # -- ids that take turns --------------------------------------------------------------------------------------
+
+    def _rotate(self) -> None:
+        """Give those flags their ids that take turns with the rounds of a loop, below all others."""
+        for key, edge in self.analysis.carried.items():
+            if edge.width > 1 and not self._knows(edge, edge):
+                self.analysis.narrow.add(key)
+                self.again = True
+        if self.again:
+            return
+        for kind, edges in self.kinds.items():
+            for edge in edges:
+                self._widen(edge)
+            rotating = self._merged([e for e in edges if e.width > 1])
+            if not rotating:
+                continue
+            self.kinds[kind] = [e for e in edges if e.width == 1 or e in rotating]
+            self.rotating[kind] = rotating
+            number = 0
+            for edge in rotating:
+                edge.id = number
+                number += edge.width
+            others = len(self.kinds[kind]) > len(rotating)
+            if number + others > self.ids:
+                self._narrow(rotating)
+
+    def _widen(self, edge: Edge) -> None:
+        """Let a flag within a round of a loop have as many ids as it needs to be set without waiting."""
+        around = self.loops[edge.set_at.stmt]
+        reach = self.analysis.reach(around[-1]) if around else 1
+        if edge.loop is not None or edge in self.analysis.pinned or reach == 1 or self._knows(edge, edge):
+            return
+        visits = self.analysis.visits
+        sets, waits = visits[edge.set_at.stmt], visits[edge.wait_at.stmt]
+        width = least_width(edge, sets, waits, reach, self._hands_on(edge, around[-1]))
+        if width is not None:
+            edge.width, edge.turn = width, around[-1]
+
+    def _hands_on(self, flag: Edge, loop: For) -> int:
+        """With how many ids a flag in a loop is known to be down again in the next run, by a flag of as many ids.
+
+        In each round the set of that one comes after the wait for this, and the next set of this after a wait for that.
+        """
+        for edge in self.analysis.turning.get(loop, ()) if isinstance(loop.start, int) else ():
+            if self._over(flag, edge) and self._over(edge, flag):
+                return edge.width
+        return 0
+
+    def _over(self, first: Edge, second: Edge) -> bool:
+        """Whether in each round of a loop the set of `second` comes after the wait for `first`."""
+        if first.target == second.source:
+            return self._position(first.wait_at) <= self._position(second.set_at)
+        visits = self.analysis.visits
+        before = {visit.turn: visit.before for visit in visits[first.wait_at.stmt]}
+        sets = visits[second.set_at.stmt]
+        return all(visit.known_ready[second.source][first.target] > before[visit.turn] for visit in sets)
+
+    def _merged(self, rotating: list[Edge]) -> list[Edge]:
+        """Flags with ids that take turns, some doing the work of two where there would be more ids than there are."""
+        kept: list[Edge] = []
+        need = sum(e.width for e in rotating)
+        for edge in sorted(rotating, key=self._interval):
+            same = [e for e in kept if e.turn is edge.turn]
+            if need >= self.ids and self._merge(edge, same):
+                need -= edge.width
+            else:
+                kept.append(edge)
+        return kept
+
+    def _narrow(self, rotating: list[Edge]) -> None:
+        """Let the flags of a loop reach back less far, because they take too many ids."""
+        widest = max(rotating, key=lambda e: e.width)
+        assert widest.turn is not None
+        self.analysis.limits[widest.turn] = self.analysis.reach(widest.turn) - 1
+        self.again = self.narrowed = True
 
     def _give_up(self, edge: Edge) -> None:
         """Let `barrier: all` do what there is no id for; for a guard, do what it guards."""
@@ -238,6 +325,7 @@ class Flags:
                 continue
             other.pairs = list(dict.fromkeys((*first.pairs, *second.pairs)))
             other.set_at, other.wait_at = late, first.wait_at
+            other.width = max(other.width, edge.width) if edge.loop is None else min(other.width, edge.width)
             return True
         return False
 

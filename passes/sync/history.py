@@ -7,12 +7,12 @@ memory is, not as long as the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pypto_spec.ir.access import Access, overlap
-from pypto_spec.ir.expr import Index, Sym
 from pypto_spec.ir.nodes import Op, Value
 from pypto_spec.passes.sync.model import Row
+from pypto_spec.passes.sync.rotation import Moves
 from pypto_spec.records import dataclass
 
 PAGE_BITS = 14
@@ -65,16 +65,17 @@ class _Space:
 
 
 class History:
-    """Accesses by space and page."""
+    """Accesses by space and page; `touch` says whether an access can share a byte with a record, if not `overlap`."""
 
-    __slots__ = ("spaces",)
+    __slots__ = ("spaces", "touch")
 
-    def __init__(self) -> None:
+    def __init__(self, touch: Callable[[Record, Access], bool] | None = None) -> None:
         self.spaces: dict[str | Value, _Space] = {}
+        self.touch = touch
 
     def copy(self) -> History:
         """A history that goes its own way from here."""
-        made = History()
+        made = History(self.touch)
         for key, space in self.spaces.items():
             other = made.spaces[key] = _Space()
             other.wide = list(space.wide)
@@ -90,8 +91,8 @@ class History:
                 kept = mine.pages.setdefault(page, [])
                 kept += _missing(kept, records)
 
-    def settle(self, start: int, middle: int, moves: Mapping[Sym, Index]) -> None:
-        """Behind a loop: forget its first round (up to `middle`), let the second stand for any.
+    def settle(self, start: int, middle: int, moves: Moves) -> None:
+        """Behind a loop: forget its rounds up to `middle`, let the last stand for any.
 
         `moves` are those of the loops around it, whose rounds are still told apart.
         """
@@ -107,7 +108,7 @@ class History:
                 if record.access is record.plain:
                     space.put(record)
                     continue
-                access = record.plain.moved(moves)
+                access = moves.access(record.plain)
                 r = record
                 space.put(Record(access, r.op, r.pipe, r.time, r.row, r.atomic, r.plain, *hull(access)))
 
@@ -122,6 +123,7 @@ class History:
         low, high = hull(access)
         pages = _pages(low, high)
         seen: set[int] = set()
+        touch = self.touch
         lists = [space.wide]
         if pages is None:
             lists += space.pages.values()
@@ -141,7 +143,7 @@ class History:
                     if id(record) in seen:
                         continue
                     seen.add(id(record))
-                if overlap(record.access, access):
+                if overlap(record.access, access) if touch is None else touch(record, access):
                     yield record
 
     def add(self, record: Record) -> None:

@@ -13,7 +13,8 @@ class Visit:
     """One run through a statement: the time and each pipe's knowledge before and after it.
 
     `known_ready` is what is known behind the waits of guards that follow. `entered` and `left` number all beginnings
-    and ends in the order in which they come.
+    and ends in the order in which they come. `turn` is the run of the innermost loop around it (by the moment at which
+    that began), and the round of it.
     """
 
     before: int
@@ -23,6 +24,7 @@ class Visit:
     known_after: tuple[Row, ...]
     known_ready: tuple[Row, ...]
     left: int
+    turn: tuple[int, int]
 
 
 def later(row: Sequence[int], start: int, shift: int) -> Row:
@@ -33,6 +35,11 @@ def later(row: Sequence[int], start: int, shift: int) -> Row:
 def common(a: Sequence[int], b: Sequence[int]) -> Row:
     """What is known on both of two ways."""
     return tuple(min(x, y) for x, y in zip(a, b, strict=True))
+
+
+def both(some: Sequence[Row], others: Sequence[Row]) -> tuple[Row, ...]:
+    """What several rows tell on both of two ways."""
+    return tuple(common(a, b) for a, b in zip(some, others, strict=True))
 
 
 def unless(skipped: Sequence[int], last: Sequence[int], ran: Sequence[int]) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pypto_spec.ir.expr import Index, add, mod, sub, sym
 from pypto_spec.ir.nodes import For, Op, Pair, Pipe, Stmt
 
 PIPES: tuple[Pipe, ...] = ("s", "v", "m", "mte1", "mte2", "mte3", "fix")
@@ -32,6 +33,8 @@ class Edge:
     which is that loop or one around it.
     `guards` is the flag whose id this one makes safe to use again, where that is all it is for; `inner`: for the next
     time round a loop.
+    `width` is how many event ids it has, from `id` on, which take turns with the rounds of the loop `turn`. One that a
+    loop carries is waited for so many rounds after its set.
     """
 
     source: int
@@ -44,6 +47,21 @@ class Edge:
     inner: bool = False
     pairs: list[Pair] = field(default_factory=list)
     id: int = -1
+    width: int = 1
+    turn: For | None = None
+
+    @property
+    def event(self) -> Index:
+        """The event id inside the loop in whose rounds it takes turns."""
+        if self.turn is None or self.width == 1:
+            return self.id
+        index, start = sym(self.turn.index), self.turn.start
+        return add(self.id, mod(index if isinstance(start, int) else sub(index, start), self.width))
+
+    @property
+    def events(self) -> range:
+        """All its event ids."""
+        return range(self.id, self.id + self.width)
 
     @property
     def key(self) -> tuple[int, int, Stmt]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from pypto_spec.ir.access import Access, accesses
 from pypto_spec.ir.dtype import DType
-from pypto_spec.ir.expr import bounds, sub
+from pypto_spec.ir.expr import Expr, Sym, bounds, sub
 from pypto_spec.ir.instr import Ref
-from pypto_spec.ir.nodes import Buffer, For, If, Op, Stmt
+from pypto_spec.ir.nodes import Buffer, BufferRef, For, If, Op, Stmt
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.rewrite import statements
 from pypto_spec.ops.instructions import effects
 from pypto_spec.passes.sync.model import PIPE_INDEX, holder_key
+from pypto_spec.passes.sync.rotation import turning
 
 Path = tuple[tuple[tuple[int, int], int, Stmt], ...]
 """The blocks around a statement, outermost first: each with the number and the statement that lead on."""
@@ -37,8 +38,11 @@ class Places:
         self.order: dict[Stmt, int] = {s: n for n, s in enumerate(statements(body))}
         self.paths: dict[Op, Path] = {}
         self.depths: dict[For, int] = {}
-        self.once: set[For] = set()
-        """Loops that may run once only, and those with such a loop inside: nothing relies on their second round."""
+        self.around: dict[For, tuple[For, ...]] = {}
+        """A loop and those around it, outermost first."""
+        self.periods: dict[For, int] = {}
+        """The largest N of the slots `(i + c) % N` in a loop over i, for the loops that have any."""
+        self._loop_of: dict[Sym, For] = {}
         self._steps: dict[Op, tuple[Step, ...]] = {}
         self._block(body, (0, 0), ())
 
@@ -47,14 +51,42 @@ class Places:
             here = (*above, (key, number, stmt))
             if isinstance(stmt, Op):
                 self.paths[stmt] = here
+                self._rotating(stmt)
             elif isinstance(stmt, For):
                 self.depths[stmt] = len(here)
-                if least_trips(stmt) < 2:
-                    self.once.update(s for _, _, s in here if isinstance(s, For))
+                self.around[stmt] = tuple(s for _, _, s in here if isinstance(s, For))
+                if stmt.kind != "while" and stmt.step == 1:
+                    self._loop_of[stmt.index] = stmt
                 self._block(stmt.body, holder_key(stmt, 0), here)
             elif isinstance(stmt, If):
                 self._block(stmt.then, holder_key(stmt, 0), here)
                 self._block(stmt.other, holder_key(stmt, 1), here)
+
+    def _rotating(self, op: Op) -> None:
+        """Note the periods of the slots of an op."""
+        values = (*op.operands.values(), *op.results)
+        for ref in (*(v.buffer for v in values), *op.scratch):
+            if ref is not None and not (isinstance(ref.slot, int | None) and isinstance(ref.offset, int)):
+                self._periods(ref)
+
+    def _periods(self, ref: BufferRef) -> None:
+        for index in (ref.slot, ref.offset):
+            for atom, _ in index.terms if isinstance(index, Expr) else ():
+                found = turning(atom)
+                if found is not None and found[0] in self._loop_of:
+                    loop = self._loop_of[found[0]]
+                    self.periods[loop] = max(self.periods.get(loop, 1), found[2])
+
+    def short(self, rounds: Mapping[For, int]) -> set[For]:
+        """Loops that may end before `rounds` (2 where not given) of theirs, and all around such a loop.
+
+        Nothing relies on their last round.
+        """
+        found: set[For] = set()
+        for loop, around in self.around.items():
+            if least_trips(loop) < rounds.get(loop, 2):
+                found.update(around)
+        return found
 
     def meet(self, first: Op, second: Op, inside: For | None) -> tuple[Stmt, Stmt]:
         """The statements of the deepest common block (of the body of `inside`, if carried) that hold the two ops."""

@@ -20,16 +20,17 @@ Branches: both arms are run, the states joined (a flag that only one arm leaves 
 of the region an error). Loops: epochs of a loop are told apart by iteration: this one, 1 ago, ..., D or more ago; the
 body is interpreted until the state at its head is stable, and then once more to report. Addresses of earlier
 iterations follow from the loop index: exact `k` iterations ago for k < D, any multiple of the step beyond. D is 2, or
-N where a slot is `i % N`, up to 8. Behind a loop its iterations are no longer told apart; with a trip count that may
-be 0, the state before the loop is joined in, and one of at least 2 leaves out the end of the first round.
+N where a slot is `i % N`, up to 8. A loop whose flags have ids as `i % N` is taken as one with N of its rounds in each,
+which may end behind any of them (`turns.py`). Behind a loop its iterations are no longer told apart; with a trip count
+that may be 0, the state before the loop is joined in, and one of at least 2 leaves out the end of the first round.
 
 **The bound.** Without branches and loops the verdict is exact for the machine above, except that a wait dispatched
 before its set is refused (queues are finite) and, past 512 pieces or distances, two strided accesses count as
 overlapping. Beyond that it errs only on the side of an error: conditions are not evaluated, both arms count
-everywhere; ids must be numbers; iterations D and more ago are treated alike; counts, lengths and offsets known at run
-time only stand for all their values; one wrong flag is reported once. It sees one core: of two blocks that write the
-same elements of a tensor it only looks for examples (`blocks.py`), and two arguments that the caller lets overlap are
-not compared.
+everywhere; ids must be numbers, or come round with a loop; iterations D and more ago are treated alike; counts, lengths
+and offsets known at run time only stand for all their values; one wrong flag is reported once. It sees one core: of two
+blocks that write the same elements of a tensor it only looks for examples (`blocks.py`), and two arguments that the
+caller lets overlap are not compared.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from pypto_spec.check.model import (
     Fence,
     Flow,
     Group,
+    Lasts,
     Node,
     Raise,
     Repeat,
@@ -23,6 +24,7 @@ from pypto_spec.check.model import (
 )
 from pypto_spec.check.ranges import shape
 from pypto_spec.check.report import Reporter
+from pypto_spec.check.turns import flag_ids, turns
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import (
     Expr,
@@ -31,12 +33,13 @@ from pypto_spec.ir.expr import (
     Sym,
     add,
     bounds,
+    ceil_div,
+    mod,
     mul,
     sub,
     substitute,
     sym,
     symbols,
-    to_text,
 )
 from pypto_spec.ir.instr import Effect, InnerBarrier, Ref
 from pypto_spec.ir.nodes import Barrier, Buffer, BufferRef, For, If, Op, Region, SetFlag, Stmt, Value, WaitFlag
@@ -66,7 +69,11 @@ class Builder:
         self.open: dict[int, int] = {}
         self.chain: tuple[Cycle, ...] = ()
         self.renamed: dict[Sym, Index] = {}
-        self.groups: dict[tuple[str, Terms, tuple[Cycle, ...]], Group] = {}
+        self.turning = frozenset(s for index in flag_ids(region.body) for s in symbols(index))
+        self.turns: tuple[int, ...] = ()
+        self.last: dict[tuple[Cycle, int], int | None] = {}
+        self.ids: dict[SetFlag | WaitFlag, set[Index]] = {}
+        self.groups: dict[tuple[str, Terms, tuple[Cycle, ...], Lasts], Group] = {}
         self.loops_of: dict[tuple[Terms, tuple[Cycle, ...]], tuple[Cycle, ...]] = {}
         self.touches: list[Touch] = []
         self.depth = 0
@@ -76,6 +83,7 @@ class Builder:
     def flow(self, region: Region) -> Flow:
         """The whole region."""
         body = self.block(region.body)
+        self.refuse_ids()
         return Flow(list(self.pipes), body, self.owner, self.touches, self.depth, self.lags)
 
     def block(self, body: Sequence[Stmt]) -> Block:
@@ -117,16 +125,45 @@ class Builder:
 
     def loop(self, loop: For) -> Repeat:
         cycle = self.cycle(loop)
-        outer, renamed = self.chain, self.renamed
+        outer, renamed, around = self.chain, self.renamed, self.turns
         self.chain = (*outer, cycle)
-        if cycle.index is not loop.index:
-            self.renamed = {**renamed, loop.index: sym(cycle.index)}
         self.depth = max(self.depth, cycle.level)
         first = len(self.owner)
-        made = Repeat(cycle, self.block(loop.body))
+        if not cycle.turns:
+            if cycle.index is not loop.index:
+                self.renamed = {**renamed, loop.index: sym(cycle.index)}
+            self.turns = (*around, 0)
+            made = Repeat(cycle, (self.block(loop.body),), frozenset({0}))
+        else:
+            made = self.in_turns(loop, cycle)
         cycle.epochs = (1 << len(self.owner)) - (1 << first)
-        self.chain, self.renamed = outer, renamed
+        self.chain, self.renamed, self.turns = outer, renamed, around
         return made
+
+    def in_turns(self, loop: For, cycle: Cycle) -> Repeat:
+        """A loop whose flags change their ids: its body once for each turn, numbers made in it new each time."""
+        renamed, around, fresh = self.renamed, self.turns, set(cycle.varying)
+        start, stop = (substitute(i, renamed) for i in (loop.start, loop.stop))
+        assert isinstance(loop.step, int)
+        count = ceil_div(sub(stop, start), loop.step)
+        trips = bounds(count)[1]
+        blocks: list[Block] = []
+        for turn in range(cycle.turns if trips is None else min(cycle.turns, trips)):
+            number: Index = turn if cycle.most == 1 else add(mul(sym(cycle.index), cycle.turns), turn)
+            own = {s: Sym(s.name, s.kind, s.low, s.high, s.multiple) for s in varying(loop)}
+            fresh.update(own.values())
+            self.renamed = {
+                **renamed, **{s: sym(n) for s, n in own.items()}, loop.index: add(start, mul(number, loop.step)),
+            }  # fmt: skip
+            self.turns = (*around, turn)
+            self.last[cycle, turn] = None if trips is None else (trips - 1 - turn) // cycle.turns
+            cycle.varying = frozenset(fresh)
+            blocks.append(self.block(loop.body))
+        rest = mod(count, cycle.turns)
+        ends = range(len(blocks))
+        if loop.condition is None and isinstance(rest, int) and blocks:
+            ends = range((rest - 1) % cycle.turns, (rest - 1) % cycle.turns + 1)
+        return Repeat(cycle, tuple(blocks), frozenset(ends))
 
     def cycle(self, loop: For) -> Cycle:
         start, stop, step = (substitute(i, self.renamed) for i in (loop.start, loop.stop, loop.step))
@@ -149,7 +186,18 @@ class Builder:
                 least = 0 if loop.condition is not None else max(0, -(-shortest // step))
             if longest is not None:
                 most = max(0, -(-longest // step))
-        return Cycle(loop, len(self.chain) + 1, index, free, step, least, most, varying(loop))
+        level, count = len(self.chain) + 1, turns(loop) if loop.index in self.turning else 0
+        if count:
+            least, most = -(-least // count), None if most is None else -(-most // count)
+            index, free = (Sym(s.name, s.kind, 0, None if most is None else most - 1) for s in (index, free))
+            return Cycle(loop, level, index, free, 1, least, most, turns=count)
+        return Cycle(loop, level, index, free, step, least, most, self.named(varying(loop)))
+
+    def named(self, found: frozenset[Sym]) -> frozenset[Sym]:
+        """These symbols by the names of the turn at hand."""
+        if not self.renamed:
+            return found
+        return frozenset(s for old in found for s in symbols(substitute(sym(old), self.renamed)))
 
     def branch(self, branch: If) -> Choice:
         return Choice(branch, self.block(branch.then), self.block(branch.other))
@@ -160,22 +208,29 @@ class Builder:
         if (node.source, node.target) not in FLAG_KINDS[self.core]:
             self.out.flag_kind(node, self.core)
             return
-        if not isinstance(node.id, int):
-            self.out.undecided(
-                node.loc, f"the id {to_text(node.id)} of this flag is not known at compile time",
-                "write the id as a number",
-            )  # fmt: skip
+        number = substitute(node.id, self.renamed)
+        if not isinstance(number, int) or not 0 <= number < self.event_ids:
+            self.ids.setdefault(node, set()).add(number)
             return
-        if not 0 <= node.id < self.event_ids:
-            self.out.flag_id(node, self.event_ids)
-            return
-        key = (self.pipe(node.source), self.pipe(node.target), node.id)
+        key = (self.pipe(node.source), self.pipe(node.target), number)
         if isinstance(node, SetFlag):
             self.put(block, Raise(node, key))
             self.open.pop(key[0], None)
         else:
             epoch, opens = self.epoch(key[1]) if key[1] else (0, False)
             self.put(block, Await(node, key, epoch, opens))
+
+    def refuse_ids(self) -> None:
+        """Report the ids that are not known, each expression once, and those out of range."""
+        unknown: dict[Index, list[SetFlag | WaitFlag]] = {}
+        for node, found in self.ids.items():
+            numbers = sorted(n for n in found if isinstance(n, int))
+            if len(numbers) < len(found):
+                unknown.setdefault(node.id, []).append(node)
+            else:
+                self.out.flag_id(node, self.event_ids, numbers)
+        for nodes in unknown.values():
+            self.out.flag_id_unknown(nodes)
 
     def barrier(self, name: str, node: Barrier | Op, block: Block) -> None:
         if name not in BARRIERS[self.core]:
@@ -215,7 +270,7 @@ class Builder:
         if not effect.regions and pipe == 0:
             return
         epoch, opens = self.epoch(pipe)
-        made = Execute(op, pipe, epoch, opens, self.order, self.chain)
+        made = Execute(op, pipe, epoch, opens, self.order, self.chain, self.turns)
         self.order += 1
         for region in effect.regions:
             form = shape(region.width, region.steps)
@@ -242,9 +297,12 @@ class Builder:
         if terms and self.chain:
             known = self.loops_of.get((terms, self.chain))
             cycles = self.relevant(terms) if known is None else known
-        found = self.groups.get((space, terms, cycles))
+        last: Lasts = ()
+        if self.last:
+            last = tuple([(c, self.last[c, self.turns[c.level - 1]]) for c in cycles if c.turns])
+        found = self.groups.get((space, terms, cycles, last))
         if found is None:
-            found = self.groups[space, terms, cycles] = Group(space, terms, cycles)
+            found = self.groups[space, terms, cycles, last] = Group(space, terms, cycles, last)
         return found
 
     def relevant(self, terms: Terms) -> tuple[Cycle, ...]:

@@ -162,34 +162,58 @@ class AddressIndex:
         level, lag = (plane - 1) // self.planes.lags + 1, (plane - 1) % self.planes.lags + 1
         here: Index = Expr(touch.group.terms, 0) if touch.group.terms else 0
         there: Index = Expr(group.terms, 0) if group.terms else 0
+        last, lasts = dict(touch.group.last), dict(group.last)
+        mine: dict[Sym, Index] = {
+            c.index: _to(c.index, high) for c, high in last.items() if not (plane and c.level == level)
+        }
         values: dict[Sym, Index] = {}
         for number, cycle in enumerate(group.cycles):
             if number >= shared or (plane and cycle.level > level):
-                values[cycle.index] = sym(cycle.free)
+                values[cycle.index] = _to(cycle.free, lasts.get(cycle, cycle.free.high))
                 values.update((s, sym(Sym(s.name, s.kind, s.low, s.high))) for s in cycle.varying)
             elif plane and cycle.level == level:
                 values.update((s, sym(Sym(s.name, s.kind, s.low, s.high))) for s in cycle.varying)
-        there = substitute(there, values)
+            elif cycle.turns:
+                high = _least(lasts[cycle], last.get(cycle, lasts[cycle]))
+                mine[cycle.index] = values[cycle.index] = _to(cycle.index, high)
+        here, there = substitute(here, mine), substitute(there, values)
         if plane:
-            apart = self._apart(touch.step.chain[level - 1], lag, here, there)
+            cycle = touch.step.chain[level - 1]
+            ends = last.get(cycle, cycle.index.high), lasts.get(cycle, cycle.index.high)
+            apart = self._apart(cycle, lag, here, there, *ends)
             if apart is None:
                 return ()
             here, there = apart
         return distances(sub(here, there))
 
-    def _apart(self, cycle: Cycle, lag: int, here: Index, there: Index) -> tuple[Index, Index] | None:
-        """Both addresses, the loop's index `lag` iterations apart (the last lag: or more); None if it is too short."""
+    def _apart(
+        self, cycle: Cycle, lag: int, here: Index, there: Index, last: int | None, former: int | None
+    ) -> tuple[Index, Index] | None:
+        """Both addresses, the loop's index `lag` iterations apart (the last lag: or more); None if it is too short.
+
+        `last` and `former` are the greatest indices of the later and of the earlier access.
+        """
         most = None if cycle.most is None else cycle.most - 1
         if most is not None and lag > most:
             return None
-        index, low, high = cycle.index, cycle.index.low, cycle.index.high
+        index, low = cycle.index, cycle.index.low
         step = cycle.step if isinstance(cycle.step, int) else 0
-        earlier = Sym(index.name, "loop", low, None if high is None else high - lag * step)
+        earlier = Sym(index.name, "loop", low, _least(former, None if last is None else last - lag * step))
         if index not in symbols(here) or index not in symbols(there):
-            later = Sym(index.name, "loop", None if low is None else low + lag * step, high)
+            later = Sym(index.name, "loop", None if low is None else low + lag * step, last)
             return substitute(here, {index: sym(later)}), substitute(there, {index: sym(earlier)})
         back: Index = lag
         if lag == self.planes.lags and lag != most:
             back = sym(Sym(f"{index.name}-", "loop", lag, most))
         later_index = add(sym(earlier), mul(back, cycle.step))
         return substitute(here, {index: later_index}), substitute(there, {index: sym(earlier)})
+
+
+def _least(a: int | None, b: int | None) -> int | None:
+    """The smaller of two bounds, None being no bound."""
+    return b if a is None else a if b is None else min(a, b)
+
+
+def _to(symbol: Sym, high: int | None) -> Expr:
+    """A symbol up to a bound."""
+    return sym(symbol if symbol.high == high else Sym(symbol.name, symbol.kind, symbol.low, high))

@@ -24,7 +24,10 @@ Terms = tuple[tuple[Atom, int], ...]
 
 @dataclass(slots=True, eq=False)
 class Cycle:
-    """A loop around accesses: `level` 1 is outermost; `index` has the tightest known bounds."""
+    """A loop around accesses: `level` 1 is outermost; `index` has the tightest known bounds.
+
+    With `turns` (0: none) a round of it is that many of the loop's own (`turns.py`), and `index` counts those rounds.
+    """
 
     loop: For
     level: int
@@ -35,17 +38,24 @@ class Cycle:
     most: int | None
     varying: frozenset[Sym] = frozenset()
     """Numbers that may differ from iteration to iteration."""
-    lags: int = 2
+    turns: int = 0
     epochs: int = 0
+
+
+Lasts = tuple[tuple[Cycle, int | None], ...]
 
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """Accesses whose addresses differ by constants only; `cycles` are the loops whose indices stand in `terms`."""
+    """Accesses whose addresses differ by constants only; `cycles` are the loops whose indices stand in `terms`.
+
+    `last` holds for those of them that have turns the last round that comes to these accesses.
+    """
 
     space: str
     terms: Terms
     cycles: tuple[Cycle, ...]
+    last: Lasts
 
 
 @dataclass(slots=True, eq=False)
@@ -62,7 +72,10 @@ class Touch:
 
 @dataclass(slots=True, eq=False)
 class Execute:
-    """An instruction. `opens` marks the first of its epoch, `order` its place in the text."""
+    """An instruction. `opens` marks the first of its epoch, `order` its place in the text.
+
+    `turns` are its turns in the loops of `chain`.
+    """
 
     op: Op
     pipe: int
@@ -70,6 +83,7 @@ class Execute:
     opens: bool
     order: int
     chain: tuple[Cycle, ...]
+    turns: tuple[int, ...]
     touches: list[Touch] = field(default_factory=list)
 
 
@@ -100,10 +114,16 @@ class Fence:
 
 @dataclass(slots=True, eq=False)
 class Repeat:
-    """A loop."""
+    """A loop: the blocks of its turns, and after which of them it may end."""
 
     cycle: Cycle
-    body: Block
+    turns: tuple[Block, ...]
+    ends: frozenset[int]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it ends after its last turn only."""
+        return min(self.ends) == len(self.turns) - 1
 
 
 @dataclass(slots=True, eq=False)

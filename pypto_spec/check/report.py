@@ -28,13 +28,16 @@ Race = tuple[Touch, Touch, bool, int]
 """Earlier and later access, whether only an earlier iteration's, and what the later one's pipe does not know."""
 
 
+def _id(node: FlagNode) -> str:
+    return to_text(node.id)
+
+
 def _flag(node: FlagNode) -> str:
-    id_text = node.id if isinstance(node.id, int) else to_text(node.id)
-    return f"{node.source} to {node.target}, id {id_text}"
+    return f"{node.source} to {node.target}, id {_id(node)}"
 
 
 def _statement(keyword: str, node: FlagNode) -> str:
-    return f"`- {keyword}: {{from: {node.source}, to: {node.target}, id: {node.id}}}`"
+    return f"`- {keyword}: {{from: {node.source}, to: {node.target}, id: {_id(node)}}}`"
 
 
 class Reporter:
@@ -218,11 +221,24 @@ class Reporter:
             [f"use one of {legal}"],
         )  # fmt: skip
 
-    def flag_id(self, node: FlagNode, ids: int) -> None:
-        """An id that the target does not have."""
+    def flag_id(self, node: FlagNode, ids: int, values: Sequence[int]) -> None:
+        """An id that the target does not have; `values` are those that are out of range."""
+        takes = "" if isinstance(node.id, int) else f"; it takes the values {', '.join(map(str, values))}"
         self._report(
-            FLAG_ID, node.loc, f"flag id {node.id} is outside 0..{ids - 1}", f"0..{ids - 1} is allowed",
+            FLAG_ID, node.loc, f"flag id {_id(node)} is outside 0..{ids - 1}{takes}", f"0..{ids - 1} is allowed",
             [f"use an id from 0 to {ids - 1}; each pair of pipes has its own"],
+        )  # fmt: skip
+
+    def flag_id_unknown(self, nodes: Sequence[FlagNode]) -> None:
+        """Flags with the same id, of which it is not known in which round it is what."""
+        first, others = nodes[0], nodes[1:]
+        self._report(
+            SYNC_UNDECIDED, first.loc,
+            f"the region cannot be proven free of races: the id {_id(first)} of this flag is not known at compile time",
+            "not decidable",
+            ["write the id as a number, or as `i % N` with the index of a loop that starts at a known number; as "
+             "`(i - S) % N` where it starts at `S`"],
+            [Label(node.loc.span, "the same id") for node in others],
         )  # fmt: skip
 
     def undecided(self, loc: Loc, what: str, way_out: str) -> None:

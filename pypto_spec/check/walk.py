@@ -118,30 +118,45 @@ class Walker:
         head = state.copy() if known is None else known.join(state)
         while True:
             out = head.copy()
-            self.block(node.body, out, False)
+            for turn in node.turns:
+                self.block(turn, out, False)
             again = head if cycle.most == 1 else head.join(moved(out, self.planes, cycle, True))
             if again.same(head):
                 break
             head = again
         self.heads[node] = head
-        if check:
-            out = head.copy()
-            self.block(node.body, out, True)
+        if check or not node.whole:
+            out = self.end(node, head.copy(), check)
         if cycle.least > 1:
             out = self.last_round(node, state)
         left = moved(out, self.planes, cycle, False)
         return left if entry is None else left.join(entry)
 
+    def end(self, node: Repeat, state: State, check: bool) -> State:
+        """The end of the last round, after whichever turn that is."""
+        last, out = max(node.ends), None
+        for number, turn in enumerate(node.turns):
+            if number > last and not check:
+                break
+            self.block(turn, state, check)
+            if number in node.ends:
+                here = state if number == len(node.turns) - 1 else state.copy()
+                out = here if out is None else out.join(here)
+        assert out is not None
+        return out
+
     def last_round(self, node: Repeat, state: State) -> State:
         """The end of the last round of a loop that runs at least twice: no first round, which may know less."""
-        self.block(node.body, state, False)
+        for turn in node.turns:
+            self.block(turn, state, False)
         later = moved(state, self.planes, node.cycle, True)
         while True:
             out = later.copy()
-            self.block(node.body, out, False)
+            for turn in node.turns:
+                self.block(turn, out, False)
             again = later.join(moved(out, self.planes, node.cycle, True))
             if again.same(later):
-                return out
+                return out if node.whole else self.end(node, later, False)
             later = again
 
     # Accesses
@@ -151,4 +166,10 @@ class Walker:
             self.flat = (unknown, self.planes.flatten(unknown) if self.planes.count > 1 else unknown)
         for touch in node.touches:
             for found, past in self.index.clashes(touch, unknown, self.flat[1]):
-                self.out.race(found, touch, past, self.flat[1])
+                self.out.race(found, touch, past or _turned(found.step, touch.step), self.flat[1])
+
+
+def _turned(first: Execute, then: Execute) -> bool:
+    """Whether the two stand in different turns of a loop, which makes the first one's an earlier iteration."""
+    around = zip(first.chain, then.chain, strict=False)
+    return any(a is b and first.turns[n] != then.turns[n] for n, (a, b) in enumerate(around))

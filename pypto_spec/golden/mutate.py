@@ -16,6 +16,7 @@ from typing import Literal
 from pypto_spec.check import check_program
 from pypto_spec.diagnostics.model import Severity, Sink
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
+from pypto_spec.ir.expr import bounds, to_text
 from pypto_spec.ir.instr import InnerBarrier
 from pypto_spec.ir.nodes import Barrier, For, If, Op, Program, Region, SetFlag, Stmt, WaitFlag
 from pypto_spec.ir.rewrite import Rewriter, regions
@@ -38,7 +39,11 @@ class Mutant:
 
     def __str__(self) -> str:
         first = self.nodes[0]
-        what = f"{first.source}>{first.target} {first.id}" if isinstance(first, SetFlag | WaitFlag) else first.pipe
+        what = (
+            f"{first.source}>{first.target} {to_text(first.id)}"
+            if isinstance(first, SetFlag | WaitFlag)
+            else first.pipe
+        )
         return f"{self.kernel}: {self.kind} {what} (kernel lines {', '.join(map(str, self.lines))})"
 
 
@@ -82,13 +87,18 @@ def dependencies(body: Sequence[Stmt]) -> list[tuple[SetFlag | WaitFlag, ...]]:
             flag = parent[flag]
         return flag
 
-    def walk(block: Sequence[Stmt], pending: dict[tuple[str, str, object], set[SetFlag | WaitFlag]]) -> None:
+    def walk(block: Sequence[Stmt], pending: dict[tuple[str, str, int], set[SetFlag | WaitFlag]]) -> None:
         for stmt in block:
             if isinstance(stmt, SetFlag):
-                pending.setdefault((stmt.source, stmt.target, stmt.id), set()).add(stmt)
+                for key in _keys(stmt):
+                    pending.setdefault(key, set()).add(stmt)
             elif isinstance(stmt, WaitFlag):
-                for raised in pending.pop((stmt.source, stmt.target, stmt.id), set()):
-                    parent[root(raised)] = root(stmt)
+                keys = _keys(stmt)
+                for key in keys:
+                    for raised in pending.get(key, ()):
+                        parent[root(raised)] = root(stmt)
+                if len(keys) == 1:  # else it lowers one of them, and the others stay up
+                    pending.pop(keys[0], None)
             elif isinstance(stmt, For):
                 walk(stmt.body, pending)
                 walk(stmt.body, pending)
@@ -104,6 +114,13 @@ def dependencies(body: Sequence[Stmt]) -> list[tuple[SetFlag | WaitFlag, ...]]:
     for flag in flags:
         groups.setdefault(root(flag), []).append(flag)
     return [tuple(group) for group in groups.values()]
+
+
+def _keys(flag: SetFlag | WaitFlag) -> list[tuple[str, str, int]]:
+    """The flags that a statement raises or lowers, one at a time; several where the id changes with a loop."""
+    low, high = bounds(flag.id)
+    assert low is not None and high is not None, "the checker takes no id without bounds"
+    return [(flag.source, flag.target, number) for number in range(low, high + 1)]
 
 
 def mutants(subject: Subject) -> list[Mutant]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pypto_spec.convert.located import is_written
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
-from pypto_spec.ir.expr import Expr
+from pypto_spec.ir.expr import Expr, Index, bounds
 from pypto_spec.ir.instr import Arg, InnerBarrier, Instr, Number, Ref, ScalarRef, Struct, Word
 from pypto_spec.ir.nodes import Barrier, For, If, Op, Pair, SetFlag, Stmt, Value, WaitFlag
 from pypto_spec.ir.recipe import OpRecipe
@@ -170,7 +170,17 @@ def _drains(node: Stmt, behind: Stmt | None) -> bool:
     if not isinstance(node, WaitFlag) or not isinstance(behind, For):
         return False
     kind = (node.source, node.target)
-    return any(isinstance(s, WaitFlag) and (s.source, s.target) == kind and s.id == node.id for s in _inside(behind))
+    return any(
+        isinstance(s, WaitFlag) and (s.source, s.target) == kind and _may_be(s.id, node.id) for s in _inside(behind)
+    )
+
+
+def _may_be(event: Index, number: Index) -> bool:
+    """Whether an event id may be that one, which is a number where flags of several ids are lowered one by one."""
+    if isinstance(event, int) or not isinstance(number, int):
+        return event == number
+    low, high = bounds(event)
+    return low is not None and high is not None and low <= number <= high
 
 
 def _inside(loop: For | If) -> Iterator[Stmt]:

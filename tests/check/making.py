@@ -63,11 +63,14 @@ class Do:
 
 @dataclass(frozen=True)
 class Up:
-    """A set."""
+    """A set. With `by` its id is `id + (by + shift) % turns`."""
 
     source: Pipe
     target: Pipe
     id: int = 0
+    by: str = ""
+    turns: int = 1
+    shift: int = 0
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -76,11 +79,14 @@ class Up:
 
 @dataclass(frozen=True)
 class Down:
-    """A wait."""
+    """A wait. With `by` its id is `id + (by + shift) % turns`."""
 
     source: Pipe
     target: Pipe
     id: int = 0
+    by: str = ""
+    turns: int = 1
+    shift: int = 0
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -142,9 +148,9 @@ class Maker:
     def item(self, item: Item, env: Mapping[str, Sym]) -> Stmt:
         loc = self.loc()
         if isinstance(item, Up):
-            return SetFlag(source=item.source, target=item.target, id=item.id, loc=loc)
+            return SetFlag(source=item.source, target=item.target, id=event(item, env), loc=loc)
         if isinstance(item, Down):
-            return WaitFlag(source=item.source, target=item.target, id=item.id, loc=loc)
+            return WaitFlag(source=item.source, target=item.target, id=event(item, env), loc=loc)
         if isinstance(item, Bar):
             return Barrier(pipe=item.pipe, loc=loc)
         if isinstance(item, Cond):
@@ -191,6 +197,11 @@ class Maker:
             name="p", about="", target=TargetOptions(sync="manual"), tensors=tuple(self.tensors.values()), scalars=(),
             body=(region,), loc=region.loc, buffers=(ub,),
         )  # fmt: skip
+
+
+def event(flag: Up | Down, env: Mapping[str, Sym]) -> Index:
+    """The id of a flag in IR."""
+    return add(flag.id, mod(add(sym(env[flag.by]), flag.shift), flag.turns)) if flag.by else flag.id
 
 
 def place(at: At, env: Mapping[str, Sym]) -> Index:
@@ -304,6 +315,8 @@ def _fixed(item: Item, index: str, value: int) -> Item:
     if isinstance(item, Do):
         reads, writes = (tuple(_moved(a, index, value) for a in places) for places in (item.reads, item.writes))
         return replace(item, reads=reads, writes=writes)
+    if isinstance(item, Up | Down) and item.by == index:
+        return replace(item, id=item.id + (value + item.shift) % item.turns, by="", turns=1, shift=0)
     return item
 
 

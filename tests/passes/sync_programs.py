@@ -41,10 +41,26 @@ class Maker:
         self.lines = self.values = 0
         self.dims: list[Sym] = []
         self.tensors = [Value(f"g{k}", TensorType(FP32, (64, 64), Access.INOUT)) for k in range(2)]
+        self.places: list[BufferRef] = []
         self.buffers = [
             Buffer(name=f"b{k}", memory=Memory.VEC, loc=self.loc(), bytes=1024, address=k * 1024, owner="compiler")
             for k in range(buffers)
         ]
+
+    def rotating(self, slots: int) -> str:
+        """One more buffer, of several slots."""
+        end = max(b.address + 1024 * (b.slots or 1) for b in self.buffers if b.address is not None)
+        made = Buffer(
+            name=f"r{len(self.buffers)}", memory=Memory.VEC, loc=self.loc(), bytes=1024, address=end, slots=slots,
+            owner="compiler",
+        )  # fmt: skip
+        self.buffers.append(made)
+        return made.name
+
+    def place(self, buffer: str, slot: Index) -> int:
+        """The number by which statements name a slot of a buffer."""
+        self.places.append(BufferRef(buffer, 0, slot))
+        return -len(self.places)
 
     def loc(self) -> Loc:
         self.lines += 1
@@ -52,7 +68,8 @@ class Maker:
 
     def value(self, buffer: int) -> Value:
         self.values += 1
-        return Value(f"v{self.values}", TILE, BufferRef(self.buffers[buffer].name))
+        where = BufferRef(self.buffers[buffer].name) if buffer >= 0 else self.places[-buffer - 1]
+        return Value(f"v{self.values}", TILE, where)
 
     def load(self, into: int, tensor: int = 0, row: Index = 0) -> Op:
         attrs: dict[str, Attr] = {"at": (row, 0), "shape": TILE.shape}
@@ -80,8 +97,8 @@ class Maker:
         self.dims.append(Sym(f"n{len(self.dims)}", "dim", low, 8))
         return self.dims[-1]
 
-    def loop(self, index: Sym, stop: Index, *body: Stmt, step: int = 1) -> For:
-        return For(index=index, start=0, stop=stop, step=step, body=body, loc=self.loc())
+    def loop(self, index: Sym, stop: Index, *body: Stmt, step: int = 1, start: Index = 0) -> For:
+        return For(index=index, start=start, stop=stop, step=step, body=body, loc=self.loc())
 
     def branch(self, index: Sym, value: int, then: tuple[Stmt, ...], other: tuple[Stmt, ...] = ()) -> If:
         return If(condition=Condition("==", sym(index), value), then=then, other=other, loc=self.loc())

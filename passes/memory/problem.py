@@ -6,7 +6,7 @@ an op turns one into the other in place they may also start at one byte, but mus
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from pypto_spec.ir.types import Memory, round_up
@@ -24,6 +24,8 @@ class Item:
     """The number of the statement at which its life begins, for orders and reports; `apart` says what must differ."""
     end: int
     address: int | None = None
+    alone: bool = False
+    """The author's: it shares its place with nobody, whenever it is in use."""
 
 
 Pair = tuple[int, int]
@@ -34,7 +36,8 @@ Pair = tuple[int, int]
 class Problem:
     """`apart`: pairs that share no byte. `level`: pairs that share no byte or start at the same one.
 
-    All other pairs may overlap as they like. Addresses run from `reserved` to `capacity`, in bytes.
+    All other pairs may overlap as they like. Two whose lives have a statement in common are in one of the two sets,
+    unless both addresses are written. Addresses run from `reserved` to `capacity`, in bytes.
     """
 
     memory: Memory
@@ -53,7 +56,10 @@ class Problem:
         found: list[str] = []
         for item in self.items:
             at = addresses[item.name]
-            if at < self.reserved or at != round_up(at, item.grid) or item.address not in (None, at):
+            # Whether a written address is legal is judged where it is read.
+            off = at < self.reserved or at != round_up(at, item.grid)
+            wrong = off if item.address is None else at != item.address
+            if wrong:
                 found.append(f"{item.name} at {at}")
         for pairs, level in ((self.apart, False), (self.level, True)):
             for a, b in sorted(pairs):
@@ -72,3 +78,12 @@ class Placement:
     addresses: Mapping[str, int] = field(default_factory=dict)
     end: int = 0
     proven: bool = False
+
+
+def neighbours(count: int, pairs: Iterable[Pair]) -> list[list[int]]:
+    """For each of `count` items those that it is paired with."""
+    found: list[list[int]] = [[] for _ in range(count)]
+    for a, b in pairs:
+        found[a].append(b)
+        found[b].append(a)
+    return found

@@ -28,6 +28,7 @@ from pypto_spec.ir.nodes import (
     Buffer,
     Pair,
     Pipe,
+    Planner,
     SetFlag,
     Stmt,
     WaitFlag,
@@ -241,7 +242,7 @@ def read_buffer(reading: Reading, name: str, fields: MappingNode, loc: Loc) -> B
         for key in ("bytes", "slots", "address")
         if (node := fields.get(key)) is not None and not (isinstance(node, ScalarNode) and node.value is None)
     }
-    owner = fields.get("owner")
+    owner, planner = fields.get("owner"), fields.get("planner")
     return Buffer(
         name=name,
         memory=Memory(text),
@@ -250,4 +251,5 @@ def read_buffer(reading: Reading, name: str, fields: MappingNode, loc: Loc) -> B
         slots=sizes.get("slots", 1),
         address=sizes.get("address"),
         owner=cast(Literal["author", "compiler"], reading.text(owner)) if owner is not None else "author",
+        planner=cast(Planner, planner.value) if isinstance(planner, ScalarNode) and planner.value else None,
     )

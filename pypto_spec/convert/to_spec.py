@@ -107,6 +107,8 @@ def _buffer(buffer: Buffer) -> str:
         fields.append(("address", str(buffer.address)))
     if buffer.owner != "author":
         fields.append(("owner", buffer.owner))
+    if buffer.planner is not None:
+        fields.append(("planner", buffer.planner))
     return emit.mapping(fields)
 
 

@@ -241,9 +241,15 @@ class Barrier:
 Stmt = Op | For | If | Call | Jump | SetFlag | WaitFlag | Barrier
 
 
+Planner = Literal["first_fit", "exact"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """An on-chip allocation. `bytes` is of one slot; `address` is in bytes from the start of the memory."""
+    """An on-chip allocation. `bytes` is of one slot; `address` is in bytes from the start of the memory.
+
+    `planner` says who found the address where the memory overflowed with shared places one behind the other.
+    """
 
     name: str
     memory: Memory
@@ -252,6 +258,7 @@ class Buffer:
     slots: int = 1
     address: int | None = None
     owner: Literal["author", "compiler"] = "author"
+    planner: Planner | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

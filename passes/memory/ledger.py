@@ -47,6 +47,11 @@ class Row:
         """Whether the copies are those of a pipeline's stages."""
         return self.count > 1 and self.life.first is not None and bool(self.life.first.stages)
 
+    @property
+    def name(self) -> str:
+        """The value that is put there first, or the author's buffer where it holds more than that."""
+        return self.buffer.name if self.buffer.slots > 1 else _base(self.life.values[0].name)
+
     def text(self) -> str:
         """The row: bytes and what they are made of, the values and types, the lines."""
         parts: list[str] = []
@@ -113,11 +118,7 @@ def overflow(
     notes = [_listing(f"live in `{memory}`{f' at line {span.line}' if at is not None else ''}:", listed, found)]
     if found.refusal is not Refusal.TOO_MUCH:
         notes.append(_listing(f"in `{memory}` at other times:", others, None))
-        notes.append(
-            f"not more than {size(bound.end)} are live at any time, but pieces that stay where they are leave gaps: "
-            f"shared places take {size(end)}, the tightest plan found takes {size(found.lowest)}"
-        )
-        notes += [f"{found.refusal.value}"] if found.refusal in (Refusal.NO_FIT, Refusal.EXHAUSTED) else []
+        notes.append(_gaps(end, found))
     smaller = "use smaller tiles, or load less at a time in a loop"
     if any(row.stages for row in listed):
         smaller = "use smaller tiles or fewer `stages`"
@@ -130,7 +131,7 @@ def overflow(
         f"region `{region.name}` needs {size(needed)} of `{memory}` memory, {size(available)} are available",
         label="the most is live here",
         secondary=[
-            Label(first.loc.span, f"`{_base(row.life.values[0].name)}` takes {size(row.total)}")
+            Label(first.loc.span, f"`{row.name}` takes {size(row.total)}")
             for row in listed[:3]
             if row.life.values and (first := row.life.first) is not None and first.loc.span != span
         ],
@@ -143,6 +144,18 @@ def overflow(
             ("live_bytes", bound.end),
         ],
     )
+
+
+def _gaps(end: int, found: Rescue) -> str:
+    """What was tried where no statement alone is too much."""
+    lines = [
+        f"at most {size(found.bound.end)} are live at once, but what stays where it is leaves gaps:",
+        f"  {size(end)}: shared places, one behind the other",
+        f"  {size(found.lowest)}: packed one by one",
+    ]
+    if found.refusal in (Refusal.NO_FIT, Refusal.EXHAUSTED):
+        lines.append(f"  {found.refusal.value}")
+    return "\n".join(lines)
 
 
 def _op(lives: Lifetimes, where: int | None) -> Op | None:

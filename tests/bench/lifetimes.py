@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
+from pypto_spec.diagnostics.span import Loc, Source, Span
+from pypto_spec.ir.nodes import Buffer
 from pypto_spec.ir.types import Memory, round_up
+from pypto_spec.passes.memory.lifetimes import Lifetime, Lifetimes
 from pypto_spec.passes.memory.problem import Item, Pair, Problem
 from pypto_spec.targets import A2A3
 
@@ -116,3 +119,16 @@ def with_authors(rng: Random, problem: Problem) -> Problem:
     fixed = {n for n, item in enumerate(items) if item.address is not None}
     apart = {(a, b) for a, b in apart if a not in fixed or b not in fixed}
     return replace(problem, items=tuple(items), apart=frozenset(apart), level=frozenset(level))
+
+
+def large_set(count: int, spread: int) -> tuple[Lifetimes, list[Buffer]]:
+    """Lives that begin `spread` statements after each other, short and long ones, and their buffers."""
+    rng = Random(1)
+    loc = Loc(Span(Source("k.yaml", ""), 1, 1, 1, 2))
+    lives, buffers = Lifetimes(()), []
+    for n in range(count):
+        name, start = f"b{n}", spread * n
+        lives.of[name] = Lifetime(name, start, start + rng.choice([1, 4, 20, 200]))
+        size = 32 * rng.randint(1, 512)
+        buffers.append(Buffer(name=name, memory=Memory.VEC, loc=loc, bytes=size, owner="compiler"))
+    return lives, buffers

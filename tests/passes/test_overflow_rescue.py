@@ -188,35 +188,33 @@ def test_a_written_planner_is_one_of_the_planners() -> None:
     assert [b.planner for b in plain.buffers] == [None] * 3
 
 
-TWO_REGIONS = """spec: v1
-name: two
+REGIONS = """spec: v1
+name: three
 tensors:
   a: {dtype: fp32, shape: [64, 128]}
-  b: {dtype: fp32, shape: [64, 128]}
   out: {dtype: fp32, shape: [64, 128], access: out}
-  more: {dtype: fp32, shape: [64, 128], access: out}
 buffers:
   u1: {memory: vec}
   u2: {memory: vec}
-  u3: {memory: vec}
 program:
-  - region: one
+"""
+for _name, _first, _second in (
+    ("one", "", ", buffer: u2"),
+    ("two", ", buffer: u1", ""),
+    ("both", ", buffer: u1", ", buffer: u2"),
+):
+    REGIONS += f"""  - region: {_name}
     body:
-      - load: {into: t, from: a, at: [0, 0], shape: [64, 128], buffer: u2}
-      - load: {into: u, from: b, at: [0, 0], shape: [64, 128]}
-      - add: {into: y, lhs: t, rhs: u, buffer: u3}
-      - store: {from: y, to: out, at: [0, 0]}
-  - region: two
-    body:
-      - load: {into: t, from: a, at: [0, 0], shape: [64, 128], buffer: u1}
-      - load: {into: u, from: b, at: [0, 0], shape: [64, 128], buffer: u2}
-      - add: {into: y, lhs: t, rhs: u}
-      - store: {from: y, to: more, at: [0, 0]}
+      - load: {{into: t, from: a, at: [0, 0], shape: [64, 128]{_first}}}
+      - load: {{into: u, from: a, at: [0, 0], shape: [64, 128]{_second}}}
+      - add: {{into: y, lhs: t, rhs: u}}
+      - add: {{into: y, lhs: y, rhs: t}}
+      - store: {{from: y, to: out, at: [0, 0]}}
 """
 
 
-def test_a_buffer_of_two_regions_has_one_address_clear_of_both() -> None:
-    program = built(TWO_REGIONS)
+def test_a_buffer_of_several_regions_has_one_address_clear_in_all() -> None:
+    program = built(REGIONS)
     for region in regions(program.body):
         lives = Lifetimes(region.body)
         here = sorted((b for b in program.buffers if b.name in lives.of), key=lambda b: b.address or 0)

@@ -183,8 +183,8 @@ class _Lowering(Substitution):
         self.context.sink.report(
             PIPELINE_KEPT,
             loop.loc.field("stages"),
-            f"the pipeline asks for {loop.stages} stages and runs at depth 1: its step is known at run time only, so the "
-            "index of a later copy is not",
+            f"the pipeline asks for {loop.stages} stages and runs at depth 1: its step is known at run time only, so "
+            "the index of a later copy is not",
             label="one iteration after the other",
             helps=["count the iterations (`count: ...`) with a constant step, and multiply the index where it is used"],
             figures=[("requested", loop.stages), ("achieved", 1)],

@@ -7,9 +7,9 @@ Shape and dtype do not matter. An author's buffers are never shared; that what t
 overwrite what is still needed, is checked first.
 
 The copies of a pipeline's stages get buffers of their own as far as the memory goes; where it does not, PH-MR-001 says
-how deep the pipeline is and what would fit. If places one behind the other overflow a memory, its buffers are packed
-by address (`first_fit`), and if that fails too and OR-tools is installed, by an exact search: they keep their buffers
-and get addresses here.
+how deep the pipeline is and what would fit. Before depth is given up, the buffers of a memory that overflows are packed
+by address (`first_fit`): they keep their buffers and get addresses here. Where the author insists on the depth, and
+OR-tools is installed, an exact search is asked as well.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pypto_spec.ir.nodes import Buffer, BufferRef, Op, Program, Region, Stmt, Value
+from pypto_spec.ir.nodes import Buffer, BufferRef, Op, Planner, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, with_parts
-from pypto_spec.ir.types import Memory
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.memory.grids import grids
 from pypto_spec.passes.memory.lifetimes import Lifetimes
 from pypto_spec.passes.memory.planners.exact import Fits, fits, installed
-from pypto_spec.passes.memory.planners.rescue import rescue
 from pypto_spec.passes.memory.rebuffer import Rebuffer
 from pypto_spec.passes.memory.written import check_values
 from pypto_spec.passes.stages.capacity import Gate, Outcome, Plan
@@ -48,10 +46,8 @@ def _exact(gate: Gate, depths: Mapping[Key, int]) -> Outcome | None:
 def _settle(region: Region, gate: Gate, context: Context) -> Outcome:
     """The plan of a region; depth that was lost is reported."""
     outcome = gate.settle()
-    if not outcome.fits:
-        return _rescued(gate, outcome)
     lost = [g for key, g in gate.groups.of.items() if outcome.depths[key] < g.requested]
-    if not lost:
+    if not outcome.fits or not lost:
         return outcome
     whole = {key: group.requested for key, group in gate.groups.of.items()}
     better = _exact(gate, whole) if installed() else None
@@ -63,21 +59,6 @@ def _settle(region: Region, gate: Gate, context: Context) -> Outcome:
     return outcome
 
 
-def _rescued(gate: Gate, outcome: Outcome) -> Outcome:
-    """A plan for the memories that no heuristic fits, where an exact search has one."""
-    lives = Lifetimes(outcome.body)
-    plans: dict[Memory, Plan] = {}
-    for memory, plan in outcome.plans.items():
-        problem = gate.problem(memory, lives, outcome.depths)
-        found = rescue(problem)
-        plans[memory] = (
-            plan
-            if found.placement is None
-            else Plan(addresses=found.placement.addresses, planner=found.planner and found.planner.value)
-        )
-    return replace(outcome, plans=plans)
-
-
 class _Plans(Rewriter):
     """Plans every region; its statements may come in another order."""
 
@@ -87,7 +68,7 @@ class _Plans(Rewriter):
         self.buffers = {b.name: b for b in program.buffers}
         self.grids = grids(program)
         self.lives_in: dict[str, str] = {}
-        self.placed: dict[str, tuple[int, str]] = {}
+        self.placed: dict[str, tuple[int, Planner | None]] = {}
         self.used: set[str] = set()
 
     def region(self, region: Region) -> Region:
@@ -100,7 +81,7 @@ class _Plans(Rewriter):
                 continue
             for name, address in plan.addresses.items():
                 if self.buffers[name].address is None:
-                    self.placed[name] = address, plan.planner or ""
+                    self.placed[name] = address, plan.planner
         return region if outcome.body is region.body else replace(region, body=outcome.body)
 
     def result(self, buffer: Buffer) -> Buffer:

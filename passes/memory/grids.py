@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pypto_spec.diagnostics.rules.memory import BAD_ADDRESS
 from pypto_spec.ir.expr import mod, to_text
-from pypto_spec.ir.nodes import BufferRef, Op, Program
+from pypto_spec.ir.nodes import BufferRef, Op, Program, Region
 from pypto_spec.ir.opdef import no_alignment
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.rewrite import ops, regions
@@ -31,9 +31,17 @@ def grids(program: Program) -> Mapping[str, int]:
     """The buffers for which some op asks for a grid, and bytes of the coarsest."""
     found: dict[str, int] = {}
     for region in regions(program.body):
-        for op in ops(region.body):
-            for _, ref, unit in asked(op):
-                found[ref.buffer] = max(found.get(ref.buffer, 1), unit)
+        for name, unit in grids_of(region).items():
+            found[name] = max(found.get(name, 1), unit)
+    return found
+
+
+def grids_of(region: Region) -> Mapping[str, int]:
+    """The same of one region."""
+    found: dict[str, int] = {}
+    for op in ops(region.body):
+        for _, ref, unit in asked(op):
+            found[ref.buffer] = max(found.get(ref.buffer, 1), unit)
     return found
 
 

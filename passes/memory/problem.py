@@ -56,10 +56,9 @@ class Problem:
         found: list[str] = []
         for item in self.items:
             at = addresses[item.name]
-            if item.address is None:
-                wrong = at < self.reserved or at != round_up(at, item.grid)
-            else:
-                wrong = at != item.address  # whether what is written is legal is judged where it is read
+            # Whether a written address is legal is judged where it is read.
+            off = at < self.reserved or at != round_up(at, item.grid)
+            wrong = off if item.address is None else at != item.address
             if wrong:
                 found.append(f"{item.name} at {at}")
         for pairs, level in ((self.apart, False), (self.level, True)):

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from itertools import combinations
 from typing import cast
 
-from pypto_spec.ir.nodes import Buffer, For, Op, Region, Stmt
+from pypto_spec.ir.nodes import Buffer, For, Op, Planner, Region, Stmt
 from pypto_spec.ir.rewrite import Rewriter, ops
 from pypto_spec.ir.types import Memory
 from pypto_spec.passes.memory.lifetimes import Lifetimes
@@ -32,7 +32,7 @@ class Plan:
 
     lives_in: Mapping[str, str] = field(default_factory=dict)
     addresses: Mapping[str, int] | None = None
-    planner: str | None = None
+    planner: Planner | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Gate:
         return Groups(self.region.body, lives, self.buffers, self.target.address_alignment)
 
     def settle(self) -> Outcome:
-        """The deepest plan that fits; where none does, the last one tried, which AllocateMemoryAddr will refuse."""
+        """The deepest plan that fits; where none does, the last one tried: AllocateMemoryAddr packs or refuses it."""
         depths = {
             key: max(1, min(group.requested, self.target.capacity[key[0]] // max(1, group.slot)))
             for key, group in self.groups.of.items()
@@ -116,8 +116,8 @@ class Gate:
             problem = self.problem(memory, lives, depths)
             chosen = shared(problem)
             plans[memory] = Plan(chosen)
-            if stack(problem, chosen).end <= problem.capacity:
-                continue
+            if not self.tagged or stack(problem, chosen).end <= problem.capacity:
+                continue  # without stages there is nothing to choose here, and AllocateMemoryAddr packs what overflows
             packed = first_fit(problem)
             if packed.end <= problem.capacity:
                 plans[memory] = Plan(addresses=packed.addresses, planner="first_fit")

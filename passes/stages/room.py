@@ -1,4 +1,4 @@
-"""How much of each memory a block needs at most at once, before any tile has a buffer: an estimate from values alone."""
+"""How much of each memory a block needs at once, before any tile has a buffer: an estimate from values alone."""
 
 from __future__ import annotations
 

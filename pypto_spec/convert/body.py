@@ -28,6 +28,7 @@ from pypto_spec.ir.nodes import (
     Buffer,
     Pair,
     Pipe,
+    Planner,
     SetFlag,
     Stmt,
     WaitFlag,
@@ -249,6 +250,6 @@ def read_buffer(reading: Reading, name: str, fields: MappingNode, loc: Loc) -> B
         bytes=sizes.get("bytes"),
         slots=sizes.get("slots", 1),
         address=sizes.get("address"),
-        planner=reading.text(planner) if planner is not None else None,
         owner=cast(Literal["author", "compiler"], reading.text(owner)) if owner is not None else "author",
+        planner=cast(Planner, planner.value) if isinstance(planner, ScalarNode) and planner.value else None,
     )

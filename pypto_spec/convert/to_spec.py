@@ -105,10 +105,10 @@ def _buffer(buffer: Buffer) -> str:
         fields.append(("slots", str(buffer.slots)))
     if buffer.address is not None:
         fields.append(("address", str(buffer.address)))
-    if buffer.planner is not None:
-        fields.append(("planner", buffer.planner))
     if buffer.owner != "author":
         fields.append(("owner", buffer.owner))
+    if buffer.planner is not None:
+        fields.append(("planner", buffer.planner))
     return emit.mapping(fields)
 
 

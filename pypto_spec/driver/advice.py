@@ -12,7 +12,7 @@ from pypto_spec.diagnostics.model import Diagnostic, Severity
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.driver.compile import compile_source
 from pypto_spec.driver.inputs import Spec
-from pypto_spec.driver.knobs import Knob, constant_knobs, literal_knobs, tensor_knobs
+from pypto_spec.driver.knobs import Knob, constant_knobs, literal_knobs, stage_knobs, tensor_knobs
 from pypto_spec.ir.nodes import Program
 from pypto_spec.ir.types import TensorType
 from pypto_spec.passes.pipeline import PASSES
@@ -27,6 +27,9 @@ UNTIL = "AllocateMemoryAddr"
 """The pass after which it is known whether everything has its place."""
 
 _ROWS = "PS4030"
+
+ADVISED = frozenset({"PS4001", _ROWS, "PH-MR-001"})
+"""Codes of errors that say that something does not fit; the last is a hint that a spec may promote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class _Planner:
             ends = [(b.address or 0) + (b.bytes or 0) * b.slots for b in done.program.buffers]
             return _Plan(True, max(ends, default=0), 0)
         errors = [d for d in done.diagnostics if d.level is Severity.ERROR]
-        if not errors or any(d.rule.code not in ("PS4001", _ROWS) for d in errors):
+        if not errors or any(d.rule.code not in ADVISED for d in errors):
             return None
         figures = [dict(d.figures) for d in errors]
         return _Plan(
@@ -83,32 +86,62 @@ class _Planner:
 
 
 def advise(spec: Spec, found: Sequence[Diagnostic], defines: Mapping[str, str] | None) -> list[Diagnostic]:
-    """The findings, an overflow with a help that names what to change to which value."""
+    """The findings, an overflow with helps that name what to change to which value."""
     root = load(spec.source, spec.format)
     if "dump" in root:
         return list(found)
     made = list(found)
     for place, diagnostic in enumerate(made):
-        if diagnostic.rule.code in ("PS4001", _ROWS) and diagnostic.level is Severity.ERROR:
-            text = _advice(diagnostic, root, _Planner(spec, defines), defines or {})
-            if text is not None:
-                made[place] = replace(diagnostic, helps=(*diagnostic.helps, text))
+        if diagnostic.rule.code in ADVISED and diagnostic.level is Severity.ERROR:
+            planner = _Planner(spec, defines)
+            texts = (
+                _stages(diagnostic, root, planner, defines or {}),
+                _advice(diagnostic, root, planner, defines or {}),
+            )
+            helps = (*diagnostic.helps, *(text for text in texts if text is not None))
+            made[place] = replace(diagnostic, helps=helps)
             break  # the changed program is judged as a whole, so there is one answer
     return made
 
 
+def _near(diagnostic: Diagnostic) -> set[tuple[int, int]]:
+    """The places of the statements that a finding shows."""
+    return {label.span.start for label in (diagnostic.primary, *diagnostic.secondary)}
+
+
+def _given(knob: Knob, defines: Mapping[str, str]) -> Knob | None:
+    """The knob with the value that the command line gives it; None if that is no number."""
+    given = defines.get(knob.name or "")
+    if given is None:
+        return knob
+    return replace(knob, value=int(given)) if given.isdigit() else None
+
+
+def _stages(diagnostic: Diagnostic, root: MappingNode, planner: _Planner, defines: Mapping[str, str]) -> str | None:
+    """The most stages of a pipeline that fit, all else as it is; None where one stage alone is too much."""
+    for written in stage_knobs(root, _near(diagnostic)):
+        knob = _given(written, defines)
+        if knob is None:
+            continue
+        found = _search(knob, range(1, knob.value), planner)
+        if found is not None and found[1].fits:
+            value, plan = found
+            return f"{_shown(knob)}: {knob.value} -> {value} fits (needs {plan.needed} B)"
+    return None
+
+
 def _advice(diagnostic: Diagnostic, root: MappingNode, planner: _Planner, defines: Mapping[str, str]) -> str | None:
+    """The largest tile that fits, or what the smallest misses by."""
     rows = diagnostic.rule.code == _ROWS
-    near = {label.span.start for label in (diagnostic.primary, *diagnostic.secondary)}
+    near = _near(diagnostic)
+    depths = {knob.name for knob in stage_knobs(root, near)} - {None}
     knobs = constant_knobs(root, near, of_tensors=rows) + (tensor_knobs(root) if rows else literal_knobs(root, near))
     sizes = [] if rows else planner.extents()
     missed: str | None = None
-    for knob in knobs:
-        given = defines.get(knob.name or "")
-        if given is not None:
-            if not given.isdigit():
-                continue
-            knob = replace(knob, value=int(given))
+    for written in knobs:
+        knob = _given(written, defines)
+        if knob is None or knob.name in depths:
+            continue
         found = _search(knob, candidates(knob.value, sizes), planner)
         if found is None:
             continue

@@ -80,6 +80,39 @@ def literal_knobs(root: MappingNode, near: set[Place]) -> list[Knob]:
     return sorted(found, key=lambda knob: knob.span.col)
 
 
+def stage_knobs(root: MappingNode, near: set[Place]) -> list[Knob]:
+    """The `stages` of the pipelines around the statements at `near`: a number there, or the constants it names."""
+    section = root.get("constants")
+    constants = {key.text: (key, node) for key, node in section.items} if isinstance(section, MappingNode) else {}
+    found: list[Knob] = []
+    for node in _pipelines(root.get("program"), near):
+        if node.value is not None and not isinstance(node.value, str):
+            if isinstance(node.value, int) and node.text.isdigit() and node.value > 1 and not node.via:
+                label = f"`stages` in line {node.span.line}"
+                found.append(Knob(label, node.value, node.span, ((node.start, node.end),)))
+            continue
+        for name in sorted(_words(node) & constants.keys()):
+            key, written = constants[name]
+            value = written.value if isinstance(written, ScalarNode) else None
+            if isinstance(value, int) and not isinstance(value, bool) and value > 1:
+                found.append(Knob(name, value, key.span, name=name))
+    return found
+
+
+def _pipelines(node: Node | None, near: set[Place]) -> Iterator[ScalarNode]:
+    """The `stages` of pipelines with one of the places inside, inner ones first."""
+    if isinstance(node, SequenceNode):
+        for item in node.items:
+            yield from _pipelines(item, near)
+    elif isinstance(node, MappingNode):
+        for _, value in node.items:
+            yield from _pipelines(value, near)
+        fields = node.get("pipeline")
+        stages = fields.get("stages") if isinstance(fields, MappingNode) else None
+        if isinstance(stages, ScalarNode) and next(_statements(node.get("body"), near), None) is not None:
+            yield stages
+
+
 def tensor_knobs(root: MappingNode) -> list[Knob]:
     """Numbers in the shapes of the arguments; equal ones change together."""
     section = root.get("tensors")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 INTERNAL = frozenset({"PS9001", "PS9002", "PS9003"})
 """Codes of bugs of the compiler; commands end with exit code 2 on them."""
 
-OVERFLOWS = frozenset({"PS4001", "PS4030"})
+OVERFLOWS = frozenset({"PS4001", "PS4030", "PH-MR-001"})
 """Codes that get advice with numbers."""
 
 

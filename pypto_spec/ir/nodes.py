@@ -243,11 +243,14 @@ class Barrier:
 Stmt = Op | For | If | Call | Jump | SetFlag | WaitFlag | Barrier
 
 
+Planner = Literal["first_fit", "exact"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
     """An on-chip allocation. `bytes` is of one slot; `address` is in bytes from the start of the memory.
 
-    `planner` is who gave the address, where it was not the usual way of places one behind the other.
+    `planner` says who found the address where the memory overflowed with shared places one behind the other.
     """
 
     name: str
@@ -256,8 +259,8 @@ class Buffer:
     bytes: int | None = None
     slots: int = 1
     address: int | None = None
-    planner: str | None = None
     owner: Literal["author", "compiler"] = "author"
+    planner: Planner | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

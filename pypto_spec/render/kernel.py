@@ -74,6 +74,7 @@ def render_kernel(
         core=region.core,
         blocks=blocks_of(region, grid),
         memory={m.value: size for m, size in scope.extents.items()},
+        planners={m.value: planner for m, planner in scope.planners.items()},
     )
 
 

@@ -66,6 +66,7 @@ def manifest(program: RenderedProgram) -> str:
                 "sha256": hashlib.sha256(kernel.text.encode()).hexdigest(),
                 "arguments": [_argument(a) for a in kernel.arguments],
                 "on_chip_bytes": dict(sorted(kernel.memory.items())),
+                **({"placed_by": dict(sorted(kernel.planners.items()))} if kernel.planners else {}),
             }
             for kernel in program.kernels
         ],

@@ -78,6 +78,8 @@ class RenderedKernel:
     core: Literal["aiv", "aic"]
     blocks: Blocks
     memory: Mapping[str, int]
+    planners: Mapping[str, str]
+    """Who placed the buffers of a memory, for memories in which shared places did not fit."""
 
     @property
     def path(self) -> str:

@@ -12,7 +12,7 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.arguments import region_arguments
 from pypto_spec.ir.dtype import BF16, FP16, FP32, DType
 from pypto_spec.ir.expr import Expr, Index, Sym, add, mul, symbols
-from pypto_spec.ir.nodes import Buffer, BufferRef, Grid, Op, Program, Region, Value
+from pypto_spec.ir.nodes import Buffer, BufferRef, Grid, Op, Planner, Program, Region, Value
 from pypto_spec.ir.types import Access, Memory, ScalarType, TensorType, TileType, round_up
 from pypto_spec.records import dataclass
 from pypto_spec.render.cexpr import Cpp
@@ -65,6 +65,7 @@ class Scope:
         self.arguments: list[Argument] = []
         self.tensors: dict[tuple[object, ...], Tensor] = {}
         self.extents: dict[Memory, int] = {}
+        self.planners: dict[Memory, Planner] = {}
         self._seen: dict[tuple[Value | BufferRef, DType], Tensor] = {}
         self._loops: dict[str, list[str]] = {}
         self._active: list[str] = []
@@ -174,6 +175,8 @@ class Scope:
         if ref.slot is not None:
             address = add(address, mul(ref.slot, buffer.bytes))
         end = buffer.address + buffer.bytes * buffer.slots
+        if buffer.planner is not None:
+            self.planners[buffer.memory] = buffer.planner
         self.extents[buffer.memory] = max(self.extents.get(buffer.memory, 0), round_up(end, 32))
         elements = size // dtype.bytes
         key = (name, buffer.memory, address, dtype.name, elements)

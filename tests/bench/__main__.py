@@ -1,4 +1,4 @@
-"""`python -m tests.bench`: the compile times that the issues state as budgets, and whether this machine keeps them."""
+"""`python -m tests.bench`: compile times with the budgets that the issues state, and how good memory plans are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterator
 
 from tests.bench.measure import Figure, chains, cold, gallery
+from tests.bench.memory import memory
 
-GROUPS = ("cold", "gallery", "chains")
+GROUPS = ("cold", "gallery", "chains", "memory")
 
 
 def main() -> None:
@@ -18,7 +19,7 @@ def main() -> None:
     parser.add_argument(
         "groups", nargs="*", metavar="GROUP", help=f"what to measure: {', '.join(GROUPS)} (default: all)"
     )
-    parser.add_argument("--runs", type=int, default=7, help="runs of each figure (chains: at most 3)")
+    parser.add_argument("--runs", type=int, default=7, help="runs of each figure (chains, memory: at most 3)")
     parser.add_argument("--python", default=sys.executable, help="interpreter of the cold commands")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     given = parser.parse_args()
@@ -44,6 +45,8 @@ def _measure(groups: list[str], runs: int, python: str) -> Iterator[Figure]:
         yield from gallery(runs)
     if "chains" in groups:
         yield from chains(min(runs, 3))
+    if "memory" in groups:
+        yield from memory(min(runs, 3))
 
 
 def _line(found: Figure) -> str:

@@ -134,14 +134,14 @@ def _compile(source: Source, toml: bool = False) -> None:
         render_kernels(made.program)
 
 
-def _times(work: Callable[[], object], runs: int) -> list[float]:
+def times(work: Callable[[], object], runs: int) -> list[float]:
     """Milliseconds of CPU time per run."""
-    times = []
+    measured = []
     for _ in range(runs):
         started = process_time()
         work()
-        times.append((process_time() - started) * 1e3)
-    return times
+        measured.append((process_time() - started) * 1e3)
+    return measured
 
 
 def gallery(runs: int) -> Iterator[Figure]:
@@ -155,7 +155,7 @@ def gallery(runs: int) -> Iterator[Figure]:
         def work(source: Source = source, toml: bool = toml) -> None:
             _compile(source, toml)
 
-        yield figure("gallery", path.relative_to(ROOT / "specs").as_posix(), "ms", _times(work, runs), 25.0)
+        yield figure("gallery", path.relative_to(ROOT / "specs").as_posix(), "ms", times(work, runs), 25.0)
 
 
 def chains(runs: int) -> Iterator[Figure]:
@@ -163,7 +163,7 @@ def chains(runs: int) -> Iterator[Figure]:
     for kind, make in CHAINS.items():
         for count, budget in CHAIN_BUDGETS.items():
             source = Source(f"{kind}_{count}.yaml", make(count))
-            whole = _times(lambda source=source: _compile(source), runs)  # type: ignore[misc]
+            whole = times(lambda source=source: _compile(source), runs)  # type: ignore[misc]
             yield figure("chains", f"{kind}, {count:,} statements", "ms", whole, budget)
             if count == 4_000:
                 share = [100 * part / min(whole) for part in _checker(source, runs)]
@@ -175,4 +175,4 @@ def _checker(source: Source, runs: int) -> list[float]:
     assert program is not None
     target = TARGETS[program.target.platform]
     with collector_paused():
-        return _times(lambda: check_program(program, target, Sink(), effects), runs)
+        return times(lambda: check_program(program, target, Sink(), effects), runs)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pypto_spec.driver.advice import MOST_PLANS, candidates
+from pypto_spec.diagnostics.span import Source, Span
+from pypto_spec.driver.advice import MOST_PLANS, advise, candidates
 from pypto_spec.driver.check import check_text
 from pypto_spec.driver.compile import Compilation, compile_source
+from pypto_spec.driver.inputs import Spec
+from pypto_spec.driver.knobs import stage_knobs
+from pypto_spec.spec.load import load
 from tests.cli.specs import OVERFLOW
 
 LITERAL = """\
@@ -117,3 +123,72 @@ def test_candidates(value: int, sizes: list[int], expected: list[int]) -> None:
     found = candidates(value, sizes)
     assert found == sorted(found)
     assert found == expected
+
+
+PIPELINE = """\
+spec: v1
+name: pipelined
+constants: {DEPTH: 6, TR: 64}
+tensors:
+  a: {dtype: fp32, shape: [1024, 128]}
+  out: {dtype: fp32, shape: [1024, 128], access: out}
+program:
+  - region: pipelined
+    body:
+      - pipeline: {index: i, count: 16, stages: DEPTH}
+        body:
+          - load: {into: t, from: a, at: [i * 64, 0], shape: [TR, 128]}
+          - exp: {into: y, x: t}
+          - store: {from: y, to: out, at: [i * 64, 0]}
+"""
+
+
+def side_by_side(text: str, defines: dict[str, str]) -> str:
+    """The copies of a pipeline's body as they would be lowered: all tiles loaded before the first is stored."""
+    found = re.search(r"stages: (\w+)", text)
+    if found is None:
+        return text
+    written = re.search(rf"{found[1]}: (\d+)", text)
+    depth = int(defines.get(found[1], written[1] if written else found[1]))
+    head, body = text.split("      - pipeline:", 1)
+    load, exp, store = (line[4:] for line in body.splitlines()[2:5])
+    copies = [
+        re.sub(r"\b[ty]\b(?=[,}])", rf"\g<0>{n}", line).replace("i *", f"{n} *")
+        for line in (load, exp, store)
+        for n in range(depth)
+    ]
+    return head + "\n".join(copies) + "\n"
+
+
+@pytest.fixture
+def pipelines_are_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lowered(source: Source, **options: Any) -> Compilation:
+        text = side_by_side(source.text, dict(options.get("defines") or {}))
+        return compile_source(Source(source.name, text), **options)
+
+    monkeypatch.setattr("pypto_spec.driver.advice.compile_source", lowered)
+
+
+@pytest.mark.usefixtures("pipelines_are_lowered")
+@pytest.mark.parametrize("stages", ["DEPTH", "6"])
+def test_the_most_stages_and_the_largest_tile_are_named(stages: str) -> None:
+    text = PIPELINE.replace("stages: DEPTH", f"stages: {stages}")
+    spec = Spec(Source("k.yaml", text), "yaml", text.encode())
+    findings = compile_source(Source("k.yaml", side_by_side(text, {}))).diagnostics
+    (found,) = [d for d in findings if d.rule.code == "PS4001"]
+    # The finding as a pass that copied the body would make it: at the statements as they were written.
+    span = Span(spec.source, 12, 13, 12, 20)
+    found = replace(found, primary=replace(found.primary, span=span), secondary=())
+    (advised,) = advise(spec, [found], {})
+    assert advised.helps[len(found.helps) :] == (
+        f"{'`DEPTH`' if stages == 'DEPTH' else '`stages` in line 10'}: 6 -> 5 fits (needs 163840 B)",
+        "`TR`: 64 -> 32 fits (needs 98304 B)",
+    )
+
+
+def test_stages_that_are_one_or_not_around_it_are_no_way_out() -> None:
+    root = load(Source("k.yaml", PIPELINE), "yaml")
+    assert [knob.value for knob in stage_knobs(root, {(12, 13)})] == [6]
+    assert stage_knobs(root, {(8, 5)}) == []
+    flat = load(Source("k.yaml", PIPELINE.replace("DEPTH: 6", "DEPTH: 1")), "yaml")
+    assert stage_knobs(flat, {(12, 13)}) == []

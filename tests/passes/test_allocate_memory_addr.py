@@ -82,16 +82,17 @@ def test_the_ledger_of_an_overflow() -> None:
     with pytest.raises(CompileError) as caught:
         stages(TOO_MUCH)
     (found,) = caught.value.diagnostics
-    assert found.message == "region `big` needs 197120 B (192.5 KiB) of `vec` memory, 188416 B (184 KiB) are available"
+    assert found.message == "region `big` needs 196608 B (192 KiB) of `vec` memory, 188416 B (184 KiB) are available"
     assert found.notes == (
-        "live in `vec`:\n"
-        "  65536 B (64 KiB): `a` fp32[128, 128], then `e` fp32[128, 128], then `f` fp32[128, 128], lines 9 to 17\n"
-        "  65536 B (64 KiB): `b` fp32[128, 128], lines 10 to 16\n"
-        "  65536 B (64 KiB): `c` fp32[128, 128], then `d` fp32[128, 128], lines 11 to 16\n"
-        "  512 B: `s` fp32[128, 1], lines 15 to 16",
+        "live in `vec` at line 11:\n"
+        "  65536 B (64 KiB): `a` fp32[128, 128], lines 9 to 13\n"
+        "  65536 B (64 KiB): `b` fp32[128, 128], lines 10 to 15\n"
+        "  65536 B (64 KiB): `c` fp32[128, 128], lines 11 to 12\n"
+        "  196608 B (192 KiB) in all, of 188416 B (184 KiB)",
     )
-    assert found.helps == ("8704 B (8.5 KiB) too much: use smaller tiles, or load less at a time in a loop",)
-    assert (found.primary.span.line, [label.span.line for label in found.secondary]) == (15, [9, 10, 11])
+    assert found.helps == ("8192 B (8 KiB) too much: use smaller tiles, or load less at a time in a loop",)
+    assert dict(found.figures)["live_bytes"] == 196608
+    assert (found.primary.span.line, [label.span.line for label in found.secondary]) == (11, [9, 10])
 
 
 def test_a_coarser_grid_is_kept_by_every_slot() -> None:

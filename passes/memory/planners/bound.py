@@ -53,10 +53,7 @@ def _clique(problem: Problem, live: list[int], level: list[list[int]]) -> list[i
     items = problem.items
     chosen = {n for n in live if not level[n] and items[n].address is None}
     for n in sorted((n for n in live if n not in chosen), key=lambda n: (-items[n].bytes, n)):
-        if items[n].address is None:
-            if chosen.isdisjoint(level[n]):
-                chosen.add(n)
-        elif not any(_share(items[n], items[m]) for m in chosen):
+        if chosen.isdisjoint(level[n]) and not any(_share(items[n], items[m]) for m in chosen):
             chosen.add(n)
     return list(chosen)
 

@@ -22,8 +22,8 @@ from pypto_spec.records import dataclass
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, CpSolver, IntVar
 
-LIMIT = 20.0
-"""Deterministic seconds for one question; about as many seconds of a 2020s core at most."""
+LIMIT = 10.0
+"""Deterministic seconds for one question: five to ten seconds of one core."""
 SEED = 0
 
 
@@ -63,7 +63,7 @@ def installed() -> bool:
     return find_spec("ortools") is not None
 
 
-def fits(problem: Problem, limit: float = LIMIT) -> Answer:
+def fits(problem: Problem, limit: float | None = None) -> Answer:
     """Whether the problem has a placement that ends within its capacity.
 
     What the bound over statements refutes needs no search, and so no OR-tools.
@@ -74,7 +74,7 @@ def fits(problem: Problem, limit: float = LIMIT) -> Answer:
     if not installed():
         return NotInstalled()
     model = _Model(problem, problem.capacity)
-    status = model.solve(limit)
+    status = model.solve(LIMIT if limit is None else limit)
     if status == "infeasible":
         return NoFit()
     return Exhausted() if status == "unknown" else Fits(model.placement(proven=False))

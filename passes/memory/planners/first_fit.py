@@ -1,16 +1,19 @@
 """First fit: buffer by buffer, each at the lowest address where nothing keeps it out.
 
-What comes first stands lowest, so everything hangs on the order. Several canonical ones are tried, and the best of them
-is improved: the buffer that stands highest is let in earlier, a bounded number of times. No library, no chance.
+What comes first stands lowest, so everything hangs on the order. Several canonical ones are tried, and each of them is
+improved: the buffer that stands highest is let in earlier, a bounded number of times. Of a few buffers all orders are
+tried. No library, no chance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import permutations
 
 from pypto_spec.ir.types import round_up
 from pypto_spec.passes.memory.planners.bound import lower_bound
 from pypto_spec.passes.memory.problem import Item, Placement, Problem, neighbours
+from pypto_spec.records import dataclass
 
 ORDERS: dict[str, Callable[[Item], tuple[int, ...]]] = {
     "size": lambda i: (-i.bytes, i.start, i.end),
@@ -24,6 +27,8 @@ ORDERS: dict[str, Callable[[Item], tuple[int, ...]]] = {
 
 MOST_WORK = 1_500_000
 """Comparisons of two buffers in all improvements of one plan: about a quarter of a second."""
+FEW = 6
+"""Buffers of which every order is tried."""
 MOST_ROUNDS = 200
 """Improvements of one plan."""
 
@@ -33,42 +38,45 @@ def first_fit(problem: Problem) -> Placement:
     goal = lower_bound(problem).end
     packer = _Packer(problem)
     free = [n for n, item in enumerate(problem.items) if item.address is None]
-    best: tuple[int, list[int], list[int]] | None = None
+    plans: list[_Plan] = []
     for key in ORDERS.values():
-        order = sorted(free, key=lambda n: key(problem.items[n]))
-        addresses = packer.pack(order)
-        end = packer.end(addresses)
-        if best is None or end < best[0]:
-            best = end, order, addresses
-        if end <= goal:
+        plans.append(packer.plan(sorted(free, key=lambda n: key(problem.items[n]))))
+        if plans[-1].end <= goal:
             break
-    assert best is not None
-    end, addresses = _improved(packer, best, goal)
-    named = {item.name: at for item, at in zip(problem.items, addresses, strict=True)}
-    return Placement(named, end, proven=end <= goal)
+    best = min(plans, key=lambda plan: plan.end)
+    if best.end > goal and len(free) <= FEW:
+        best = min(map(packer.plan, permutations(free)), key=lambda plan: plan.end)
+    elif best.end > goal:
+        best = _improved(packer, sorted(plans, key=lambda plan: plan.end), goal)
+    named = {item.name: at for item, at in zip(problem.items, best.addresses, strict=True)}
+    return Placement(named, best.end, proven=best.end <= goal)
 
 
-def _improved(packer: _Packer, best: tuple[int, list[int], list[int]], goal: int) -> tuple[int, list[int]]:
-    """Let in earlier what stands highest, again and again, and keep the best that was seen."""
-    end, order, addresses = best
-    lowest, kept = end, addresses
-    rounds = min(MOST_ROUNDS, MOST_WORK // max(1, packer.work))
-    seen = {tuple(order)}
-    for _ in range(rounds):
-        if lowest <= goal or not order:
-            break
-        top = max(order, key=lambda n: (addresses[n] + packer.items[n].bytes, n))
-        place = order.index(top)
-        # Halfway to the front; a buffer that keeps sticking out gets there in a few rounds.
-        order = [*order[: place // 2], top, *order[place // 2 : place], *order[place + 1 :]]
-        if tuple(order) in seen:
-            break
-        seen.add(tuple(order))
-        addresses = packer.pack(order)
-        end = packer.end(addresses)
-        if end < lowest:
-            lowest, kept = end, addresses
-    return lowest, kept
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The items in the order in which they were packed, all addresses, and the highest end."""
+
+    order: tuple[int, ...]
+    addresses: tuple[int, ...]
+    end: int
+
+
+def _improved(packer: _Packer, plans: Sequence[_Plan], goal: int) -> _Plan:
+    """Let in earlier what stands highest, again and again, from each plan on; the best that was seen."""
+    best = plans[0]
+    left = min(MOST_ROUNDS, MOST_WORK // max(1, packer.work))
+    seen = {plan.order for plan in plans}
+    for plan in plans:
+        rounds = -(-left // len(plans))
+        while rounds and best.end > goal and plan.order:
+            rounds -= 1
+            order = packer.earlier(plan)
+            if order in seen:
+                break
+            seen.add(order)
+            plan = packer.plan(order)
+            best = min(best, plan, key=lambda p: p.end)
+    return best
 
 
 class _Packer:
@@ -81,16 +89,21 @@ class _Packer:
         self.level = neighbours(len(problem.items), problem.level)
         self.work = 2 * (len(problem.apart) + len(problem.level)) + len(problem.items)
 
-    def end(self, addresses: Sequence[int]) -> int:
-        """The highest end address, in bytes."""
-        return max((at + i.bytes for at, i in zip(addresses, self.items, strict=True)), default=self.reserved)
-
-    def pack(self, order: Sequence[int]) -> list[int]:
-        """Addresses of all items, those in `order` packed one after the other."""
+    def plan(self, order: Sequence[int]) -> _Plan:
+        """The items of `order` packed one after the other; those with a written address stand already."""
         addresses = [-1 if item.address is None else item.address for item in self.items]
         for n in order:
             addresses[n] = self._lowest(n, addresses)
-        return addresses
+        end = max((at + i.bytes for at, i in zip(addresses, self.items, strict=True)), default=self.reserved)
+        return _Plan(tuple(order), tuple(addresses), end)
+
+    def earlier(self, plan: _Plan) -> tuple[int, ...]:
+        """The order with what stands highest halfway to the front; what keeps sticking out soon gets there."""
+        order = plan.order
+        top = max(order, key=lambda n: (plan.addresses[n] + self.items[n].bytes, n))
+        place = order.index(top)
+        half = place // 2
+        return (*order[:half], top, *order[half:place], *order[place + 1 :])
 
     def _lowest(self, n: int, addresses: Sequence[int]) -> int:
         items, item = self.items, self.items[n]

@@ -24,18 +24,15 @@ def shared(problem: Problem) -> dict[str, str]:
     apart = neighbours(len(items), problem.apart)
     order = [n for n, item in enumerate(items) if item.address is None]
     order.sort(key=lambda n: (-items[n].bytes, items[n].start, items[n].end))
-    members: list[set[int]] = []
-    leads: list[int] = []
-    chosen: dict[str, str] = {}
+    leads: list[str] = []
+    at: dict[int, int] = {}
     for n in order:
-        place = next((p for p, there in enumerate(members) if there.isdisjoint(apart[n])), None)
-        if place is None:
-            place = len(members)
-            members.append(set())
-            leads.append(n)
-        members[place].add(n)
-        chosen[items[n].name] = items[leads[place]].name
-    return chosen
+        taken = {at[m] for m in apart[n] if m in at}
+        place = next((p for p in range(len(leads)) if p not in taken), len(leads))
+        if place == len(leads):
+            leads.append(items[n].name)
+        at[n] = place
+    return {items[n].name: leads[place] for n, place in at.items()}
 
 
 def stack(problem: Problem, lives_in: Mapping[str, str]) -> Placement:

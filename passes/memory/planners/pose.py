@@ -27,9 +27,9 @@ def problem_of(
 ) -> Problem:
     """The problem of placing a region's `buffers` of one memory; `lives` are the region's, others are left out.
 
-    `grids` are the buffers that start on a coarser grid than the memory's (`grids.grids`), `extra_apart` pairs that must
-    not share a place although they are never in use together. An author's buffer shares with nobody; two whose addresses
-    are both written are left as they are.
+    `grids` are the buffers that start on a coarser grid than the memory's (`grids.grids`), `extra_apart` pairs that
+    must not share a place although they are never in use together. An author's buffer shares with nobody; two whose
+    addresses are both written are left as they are.
     """
     here = [b for b in buffers if b.memory is memory and b.name in lives.of]
     items: list[Item] = []

@@ -51,10 +51,11 @@ class BufferSpec(Model):
     slots: Annotated[Formula | None, Field(description="number of slots", examples=[2])] = None
     bytes: Annotated[Formula | None, Field(description="bytes of one slot")] = None
     address: Annotated[Formula | None, Field(description="bytes from the start of the memory")] = None
-    planner: Annotated[Literal["first_fit", "exact"] | None, Field(description="who gave the address; dumps only")] = (
-        None
-    )
     owner: Annotated[Literal["author", "compiler"], Field(description="who made it")] = "author"
+    planner: Annotated[
+        Literal["first_fit", "exact"] | None,
+        Field(description="in dumps: who found the address where shared places did not fit"),
+    ] = None
 
 
 class InputSpec(Model):

@@ -220,11 +220,12 @@ def ordered(body: tuple[Stmt, ...], depths: Depths | None = None, *, lazy: bool 
         if first not in waits[then]:
             waits[then].add(first)
             after[first].append(then)
-    ranks: list[_Rank] = [(*node.key, number) for number, node in enumerate(nodes)]
+    ranks: list[_Rank] = [(*node.key, 2 * number + 1) for number, node in enumerate(nodes)]
     if lazy:
         for number in reversed(range(len(nodes))):
             if _is_load(nodes[number].stmt) and after[number]:
-                ranks[number] = (*min(ranks[n] for n in after[number])[:3], number - len(nodes))
+                tier, stage, sub, place = min(ranks[n] for n in after[number])
+                ranks[number] = (tier, stage, sub, place - 1)
     left = [len(w) for w in waits]
     ready = [(ranks[n], n) for n in range(len(nodes)) if not left[n]]
     heapify(ready)

@@ -15,6 +15,7 @@ from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagno
 from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.shapes import TYPE_CHANGES
 from pypto_spec.diagnostics.span import Loc
+from pypto_spec.ir.differ import difference
 from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Carry, For, If, Op, Phi, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, definitions, local_symbols, with_parts
@@ -215,29 +216,24 @@ class _Renamer:
         if same_type(a.type, b.type):
             return
         label = split(name)[0] if name not in self.env else name
-        spans = [Label(self.origin[v.name].span, f"{v.type} {w}") for v, w in ((a, where_a), (b, where_b))]
+        first, second, what = difference(a.type, b.type)
+        labels = [
+            Label(self.origin[v.name].span, f"{said} {where}")
+            for v, said, where in ((a, first, where_a), (b, second, where_b))
+        ]
         raise CompileError(
             [
                 diagnose(
                     TYPE_CHANGES,
-                    spans[1].span,
-                    f"`{label}` is {a.type} {where_a} and {b.type} {where_b}",
-                    label=spans[1].text,
-                    secondary=[spans[0], Label(loc.span, "the two meet here")],
-                    notes=[self.difference(a, b)],
+                    labels[1].span,
+                    f"`{label}` is {first} {where_a} and {second} {where_b}",
+                    label=labels[1].text,
+                    secondary=[labels[0], Label(loc.span, "the two meet here")],
+                    notes=[what],
                     helps=[f"give both the same dtype, shape and valid extent, or bind another name than `{label}`"],
                 )
             ]
         )
-
-    @staticmethod
-    def difference(a: Value, b: Value) -> str:
-        """Which part of two types differs, in words."""
-        for part in ("dtype", "shape", "memory", "layout", "valid", "pitch"):
-            one, two = getattr(a.type, part, None), getattr(b.type, part, None)
-            if one != two:
-                return f"they differ in {part}"
-        return "one is a tile and the other is not"
 
 
 def run(program: Program, context: Context) -> Program:

@@ -11,19 +11,17 @@ from collections.abc import Sequence
 
 from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Op, Program, Region, Stmt, Value
+from pypto_spec.ir.opdef import REDUCED_AXIS
 from pypto_spec.ir.rewrite import Rewriter, ops, with_parts
 from pypto_spec.ir.types import TileType
 from pypto_spec.ops.pad import identity
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.making import make
 
-ALONG = {"row_reduce": -1, "col_reduce": -2}
-"""The axis that a role joins."""
-
 
 def has_tail(op: Op) -> bool:
     """Whether an op joins an axis of which a run-time part is valid."""
-    along = ALONG.get(op.defn.role)
+    along = REDUCED_AXIS.get(op.defn.role)
     if along is None:
         return False
     kind = op.operands["x"].type

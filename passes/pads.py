@@ -12,6 +12,7 @@ from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagno
 from pypto_spec.diagnostics.rules.shapes import WRONG_PAD
 from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Op, Region, Value
+from pypto_spec.ir.opdef import REDUCED_AXIS
 from pypto_spec.ir.rewrite import ops
 from pypto_spec.ir.types import TileType
 from pypto_spec.ops.pad import identity
@@ -30,18 +31,17 @@ def check_pads(region: Region) -> None:
             source = next(iter(op.operands.values()))
             if source in filled:
                 filled[op.result] = filled[source]
-        elif op.defn.role in ("row_reduce", "col_reduce") and op.operands["x"] in filled:
+        elif op.defn.role in REDUCED_AXIS and op.operands["x"] in filled:
             found += _check(op, filled[op.operands["x"]])
     if found:
         raise CompileError(found)
 
 
 def _check(op: Op, fill: Op) -> Iterator[Diagnostic]:
-    axis = op.name.partition("_")[0]
     wanted, found = identity(op.name), fill.attrs["pad"]
     before, after = fill.operands["x"].type, fill.result.type
     assert isinstance(before, TileType) and isinstance(after, TileType)
-    along = -1 if axis == "row" else -2
+    along = REDUCED_AXIS[op.defn.role]
     if wanted == found or (before.valid or before.shape)[along] == after.shape[along]:
         return
     name = split(op.operands["x"].name)[0]

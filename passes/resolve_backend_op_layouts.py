@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Attr, Carry, For, If, Op, Program, Region, Stmt, Value
-from pypto_spec.ir.opdef import OpDef
+from pypto_spec.ir.opdef import REDUCED_AXIS, OpDef
 from pypto_spec.ir.rewrite import Rewriter, ops, used_values, with_parts
 from pypto_spec.ir.types import Layout, TileType
 from pypto_spec.ir.verifier import FREE_ROLES, is_pitched
@@ -57,12 +57,12 @@ def _columns(op: Op) -> set[str]:
 
 def _is_nothing(op: Op) -> bool:
     """Whether an op is a reduction of one element."""
-    if op.defn.role not in ("row_reduce", "col_reduce"):
+    axis = REDUCED_AXIS.get(op.defn.role)
+    if axis is None:
         return False
     kind = op.operands["x"].type
     assert isinstance(kind, TileType)
-    extent = kind.cols if op.defn.role == "row_reduce" else kind.rows
-    return extent == 1 and op.result.type == kind
+    return kind.shape[axis] == 1 and op.result.type == kind
 
 
 class _Uses:

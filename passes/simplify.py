@@ -15,6 +15,7 @@ from math import copysign
 from pypto_spec.diagnostics.rules.names import UNUSED_VALUE
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.expr import Index, Sym, bounds, sub, sym, symbols
+from pypto_spec.ir.loops import known_trips
 from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Branch as ControlBranch
 from pypto_spec.ir.nodes import Carry, Condition, Control, For, If, Loop, Op, Program, Region, Stmt, Value
@@ -56,20 +57,6 @@ def _compare(op: str, difference: Index) -> bool | None:
     return equal if op == "==" or equal is None else not equal
 
 
-def trips(start: Index, stop: Index, step: Index) -> int | None:
-    """How often a loop runs, where that is 0, 1 or known exactly; None otherwise."""
-    span = sub(stop, start)
-    if isinstance(span, int) and isinstance(step, int):
-        return max(0, -(-span // step))
-    low, high = bounds(span)
-    if high is not None and high <= 0:
-        return 0
-    least = bounds(step)[0]
-    if low is not None and low >= 1 and high is not None and least is not None and high <= least:
-        return 1
-    return None
-
-
 def _same_place(x: Value, result: Value) -> bool:
     """Whether a result may be its operand: they have one type, and nobody placed the result."""
     return result.buffer is None and same_type(x.type, result.type)
@@ -90,7 +77,7 @@ class _Folder(Substitution):
             answer = decide(node.condition)
             if answer is not None:
                 return self.controls(node.then if answer else node.other)
-        elif isinstance(node, Loop) and trips(node.start, node.stop, node.step) == 0:
+        elif isinstance(node, Loop) and known_trips(node.start, node.stop, node.step) == 0:
             return ()
         return super().control(node)
 
@@ -128,7 +115,7 @@ class _Folder(Substitution):
         return body
 
     def loop(self, loop: For) -> Sequence[Stmt]:
-        count = trips(*self.indices((loop.start, loop.stop, loop.step)))
+        count = known_trips(*self.indices((loop.start, loop.stop, loop.step)))
         if count == 0 or self._never(loop):
             for carry in loop.carries:
                 self.bind(carry.result, self.use(carry.init))

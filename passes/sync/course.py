@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pypto_spec.ir.access import Access, next_iteration
+from pypto_spec.ir.loops import least_trips, trips
 from pypto_spec.ir.nodes import Barrier, Buffer, For, If, Op, SetFlag, Stmt, WaitFlag
 from pypto_spec.ir.rewrite import local_symbols
 from pypto_spec.passes.sync.history import History, Record
 from pypto_spec.passes.sync.knowledge import Visit, both, common, later, unless
 from pypto_spec.passes.sync.model import PIPES, Edge, Fence, Row
-from pypto_spec.passes.sync.places import Places, least_trips, trips
+from pypto_spec.passes.sync.places import Places
 from pypto_spec.passes.sync.residues import Residues
 from pypto_spec.passes.sync.rotation import Moves, meet
 

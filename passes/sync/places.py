@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pypto_spec.ir.access import Access, accesses
 from pypto_spec.ir.dtype import DType
-from pypto_spec.ir.expr import Expr, Sym, bounds, sub
+from pypto_spec.ir.expr import Expr, Sym
 from pypto_spec.ir.instr import Ref
+from pypto_spec.ir.loops import least_trips
 from pypto_spec.ir.nodes import Buffer, BufferRef, For, If, Op, Stmt
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.rewrite import statements
@@ -116,20 +117,3 @@ class Places:
             if does is not None and does.regions:
                 touched = tuple(accesses(op, does.regions, self.buffers))
                 yield Step(number, PIPE_INDEX[does.pipe], touched, does.atomic)
-
-
-def trips(loop: For) -> int | None:
-    """The trip count where it is known."""
-    if loop.condition is not None:
-        return None
-    if isinstance(loop.start, int) and isinstance(loop.stop, int) and isinstance(loop.step, int) and loop.step > 0:
-        return max(0, -(-(loop.stop - loop.start) // loop.step))
-    return None
-
-
-def least_trips(loop: For) -> int:
-    """How often a loop runs at least."""
-    low, _ = bounds(sub(loop.stop, loop.start))
-    if loop.condition is not None or low is None or low <= 0:
-        return 0
-    return -(-low // loop.step) if isinstance(loop.step, int) and loop.step > 0 else 1

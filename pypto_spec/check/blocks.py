@@ -10,15 +10,16 @@ a golden makes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from pypto_spec.diagnostics.model import Label, Sink
 from pypto_spec.diagnostics.rules.cores import BLOCKS_OVERLAP
-from pypto_spec.ir.condition import holds
-from pypto_spec.ir.expr import Index, Sym, bounds, evaluate
-from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt, Value
+from pypto_spec.ir.expr import bounds
+from pypto_spec.ir.nodes import Branch, Control, Grid, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import ops
-from pypto_spec.ir.types import TensorType, TileType
+from pypto_spec.ir.walk import Values, Walk
+from pypto_spec.ir.window import window_of
 from pypto_spec.records import dataclass
 from pypto_spec.targets.model import Target
 
@@ -26,8 +27,6 @@ ROUNDS = 8
 """Rounds of a loop that are walked."""
 STORES = 48
 """Stores of one block that are looked at."""
-
-Values = Mapping[Sym, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,7 @@ def _launch(grid: Grid, region: Region, values: Values, target: Target, sink: Si
     found: list[_Write] = []
     for block in sorted({0, 1, min(2, count - 1), count - 1}):
         known = {**values, grid.index: block, grid.blocks_symbol: count}
-        writes = _writes(region.body, known, block)
-        found += [w for w, _ in zip(writes, range(STORES), strict=False)]
+        found += islice(_writes(region.body, known, block), STORES)
     told: set[Value] = set()
     for first, second in _meetings(found):
         if second.tensor not in told:
@@ -83,40 +81,24 @@ def _launch(grid: Grid, region: Region, values: Values, target: Target, sink: Si
             _report(grid, region, first, second, sink)
 
 
+class _First(Walk):
+    """The first rounds of loops."""
+
+    certain = True
+
+    def pick(self, numbers: range) -> range:
+        return numbers[:ROUNDS]
+
+
 def _writes(body: Sequence[Stmt], values: Values, block: int) -> Iterator[_Write]:
     """The windows a block writes, as far as they are known."""
-    for stmt in body:
-        try:
-            if isinstance(stmt, Op):
-                if stmt.name == "store":
-                    yield _window(stmt, values, block)
-            elif isinstance(stmt, For) and stmt.condition is None:
-                start, stop, step = (evaluate(n, values) for n in (stmt.start, stmt.stop, stmt.step))
-                for number in range(start, stop, step)[:ROUNDS]:
-                    yield from _writes(stmt.body, {**values, stmt.index: number}, block)
-            elif isinstance(stmt, If):
-                yield from _writes(stmt.then if holds(stmt.condition, values) else stmt.other, values, block)
-        except KeyError:
-            continue
-
-
-def _window(op: Op, values: Values, block: int) -> _Write:
-    """The window of a store; KeyError where it is not known."""
-    tile, tensor = op.operands["from"].type, op.operands["to"].type
-    assert isinstance(tile, TileType) and isinstance(tensor, TensorType)
-    at, shape = op.attrs["at"], op.attrs.get("shape")
-    assert isinstance(at, tuple)
-    rank = len(at)
-    extents: tuple[Index, ...] = tile.valid or tile.shape
-    if shape is not None:
-        if tile.valid is not None and tile.valid != tile.shape:
-            raise KeyError("valid")
-        assert isinstance(shape, tuple)
-        extents = shape
-    extents = (*(1,) * (rank - len(extents)), *extents[max(0, len(extents) - rank) :])
-    low = tuple(evaluate(n, values) for n in at)
-    sizes = tuple(evaluate(n, values) for n in extents)
-    return _Write(block, op, low, tuple(a + n for a, n in zip(low, sizes, strict=True)))
+    for op, known in _First().ops(body, values):
+        if op.name == "store":
+            try:
+                low, extents = window_of(op).numbers(known)
+            except KeyError:
+                continue
+            yield _Write(block, op, low, tuple(a + n for a, n in zip(low, extents, strict=True)))
 
 
 def _meetings(found: list[_Write]) -> Iterator[tuple[_Write, _Write]]:

@@ -9,15 +9,15 @@ on scalars, or stand in a loop with a condition, are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from pypto_spec.diagnostics.model import Sink
 from pypto_spec.diagnostics.rules.shapes import WINDOW_MAY_LEAVE
-from pypto_spec.ir.condition import holds
-from pypto_spec.ir.expr import Index, Sym, evaluate, to_text
-from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt
-from pypto_spec.ir.types import TensorType, TileType
-from pypto_spec.records import dataclass
+from pypto_spec.ir.expr import Sym, evaluate, to_text
+from pypto_spec.ir.nodes import Grid, Op, Program, Region
+from pypto_spec.ir.types import TensorType
+from pypto_spec.ir.walk import Values, Walk
+from pypto_spec.ir.window import Window, window_of
 from pypto_spec.targets.model import Target
 
 MIDDLE = (2, 37, 1000)
@@ -27,99 +27,74 @@ FIRST, LAST = 4, 2
 MOST_STEPS = 20_000
 """Statements that are looked at, over all values."""
 
-Values = Mapping[Sym, int]
+
+class _Samples(Walk):
+    """A few blocks, the first and the last rounds."""
+
+    certain = True
+
+    def __init__(self, cores: int) -> None:
+        super().__init__(MOST_STEPS)
+        self.cores = cores
+
+    def pick(self, numbers: range) -> list[int]:
+        return sorted({*numbers[:FIRST], *numbers[-LAST:]})
+
+    def blocks(self, grid: Grid, values: Values) -> Iterator[Values]:
+        try:
+            count = self.cores if grid.count == "auto" else evaluate(grid.count, values)
+            start, step = evaluate(grid.start, values), evaluate(grid.step, values)
+        except KeyError:
+            return
+        for number in sorted({0, 1, count - 1} & set(range(count))):
+            yield {**values, grid.index: start + number * step, grid.blocks_symbol: count}
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """First element and length along each axis of what a load or store touches."""
-
-    low: tuple[int, ...]
-    lengths: tuple[int, ...]
-
-
-class _Walk:
-    def __init__(self, program: Program, target: Target, sink: Sink) -> None:
-        self.program = program
-        self.target = target
+class _Finder:
+    def __init__(self, sink: Sink) -> None:
         self.sink = sink
         self.told: set[tuple[int, int]] = set()
-        self.steps = 0
 
-    def run(self) -> None:
-        for values in _samples(self.program.dims):
-            self.controls(self.program.body, values)
-
-    def controls(self, body: Sequence[Control], values: Values) -> None:
-        for node in body:
-            try:
-                if isinstance(node, Region):
-                    self.block(node.body, values, node)
-                elif isinstance(node, Branch):
-                    self.controls(node.then if holds(node.condition, values) else node.other, values)
-                elif isinstance(node, Loop):
-                    for number in _rounds(node.start, node.stop, node.step, values):
-                        self.controls(node.body, {**values, node.index: number})
-                else:
-                    self.grid(node, values)
-            except KeyError:
-                continue
-
-    def grid(self, grid: Grid, values: Values) -> None:
-        count = self.target.vector_cores if isinstance(grid.count, str) else evaluate(grid.count, values)
-        start, step = evaluate(grid.start, values), evaluate(grid.step, values)
-        for number in sorted({0, 1, count - 1} & set(range(count))):
-            known = {**values, grid.index: start + number * step, grid.blocks_symbol: count}
-            self.controls(grid.body, known)
-
-    def block(self, body: Sequence[Stmt], values: Values, region: Region) -> None:
-        for stmt in body:
-            self.steps += 1
-            if self.steps > MOST_STEPS:
-                return
-            try:
-                if isinstance(stmt, Op):
-                    if stmt.name in ("load", "store"):
-                        self.window(stmt, values, region)
-                elif isinstance(stmt, For) and stmt.condition is None:
-                    for number in _rounds(stmt.start, stmt.stop, stmt.step, values):
-                        self.block(stmt.body, {**values, stmt.index: number}, region)
-                elif isinstance(stmt, If):
-                    self.block(stmt.then if holds(stmt.condition, values) else stmt.other, values, region)
-            except KeyError:
-                continue
+    def run(self, program: Program, walk: Walk) -> None:
+        for values in _samples(program.dims):
+            for region, known in walk.regions(program.body, values):
+                for op, now in walk.ops(region.body, known):
+                    if op.name in ("load", "store"):
+                        self.window(op, now, region)
 
     def window(self, op: Op, values: Values, region: Region) -> None:
-        tensor = op.operands["from" if op.name == "load" else "to"]
-        assert isinstance(tensor.type, TensorType)
         if op.loc.span.start in self.told:
             return
-        found = window_of(op, values)
-        if min(found.lengths) <= 0:
+        found = window_of(op)
+        kind = found.tensor.type
+        assert isinstance(kind, TensorType)
+        try:
+            low, lengths = found.numbers(values)
+            extents = [evaluate(extent, values) for extent in kind.shape]
+        except KeyError:
             return
-        for axis, (low, length, extent) in enumerate(zip(found.low, found.lengths, tensor.type.shape, strict=True)):
-            size = evaluate(extent, values)
-            if low < 0 or low + length > size:
+        if min(lengths) <= 0:
+            return
+        for axis, (first, length, extent) in enumerate(zip(low, lengths, extents, strict=True)):
+            if first < 0 or first + length > extent:
                 self.told.add(op.loc.span.start)
-                self.report(op, region, tensor.name, axis, (low, low + length), size, values)
+                self.report(op, region, found, axis, (first, first + length), extent, values)
                 return
 
     def report(
-        self, op: Op, region: Region, name: str, axis: int, covers: tuple[int, int], size: int, values: Values
+        self, op: Op, region: Region, found: Window, axis: int, covers: tuple[int, int], size: int, values: Values
     ) -> None:
+        kind = found.tensor.type
+        assert isinstance(kind, TensorType)
         known = [s for s in values if s.kind in ("dim", "block", "loop")]
         given = ", ".join(f"{s.name} = {values[s]}" for s in known)
-        at = op.attrs["at"]
-        assert isinstance(at, tuple)
-        first = to_text(at[axis])
-        fits = f"min({covers[1] - covers[0]}, {to_text(self.extent(op, axis))} - {first})"
+        fits = f"min({covers[1] - covers[0]}, {to_text(kind.shape[axis])} - {to_text(found.at[axis])})"
         ways = [f'let only what exists be valid: `valid` with "{fits}" on axis {axis}'] if op.name == "load" else []
         self.sink.report(
             WINDOW_MAY_LEAVE,
             op.loc.field("at"),
-            f"with {given} axis {axis} of the window covers {covers[0]} to {covers[1]} of `{name}`, which ends at "
-            f"{size}; "
-            "the kernel has no guard for it",
+            f"with {given} axis {axis} of the window covers {covers[0]} to {covers[1]} of `{found.tensor.name}`, "
+            f"which ends at {size}; the kernel has no guard for it",
             label=f"axis {axis} may leave the tensor",
             helps=[
                 *ways,
@@ -128,34 +103,6 @@ class _Walk:
             ],
             allow=op.allow | region.allow,
         )
-
-    def extent(self, op: Op, axis: int) -> Index:
-        kind = op.operands["from" if op.name == "load" else "to"].type
-        assert isinstance(kind, TensorType)
-        return kind.shape[axis]
-
-
-def window_of(op: Op, values: Values) -> Window:
-    """The window of a load or store; KeyError where it is not known."""
-    at = op.attrs["at"]
-    assert isinstance(at, tuple)
-    extents: tuple[Index, ...]
-    shape = op.attrs.get("shape")
-    if op.name == "load":
-        valid = op.attrs.get("valid") or shape
-        assert isinstance(valid, tuple)
-        extents = valid
-    else:
-        tile = op.operands["from"].type
-        assert isinstance(tile, TileType)
-        extents = tile.valid or tile.shape
-        if shape is not None:
-            if tile.valid is not None and tile.valid != tile.shape:
-                raise KeyError("valid")
-            assert isinstance(shape, tuple)
-            extents = shape
-        extents = (*(1,) * (len(at) - len(extents)), *extents[max(0, len(extents) - len(at)) :])
-    return Window(tuple(evaluate(n, values) for n in at), tuple(evaluate(n, values) for n in extents))
 
 
 def _samples(dims: Sequence[Sym]) -> Iterator[dict[Sym, int]]:
@@ -181,12 +128,7 @@ def _values(dim: Sym) -> list[int]:
     return sorted(n for n in found if n >= low and (dim.high is None or n <= dim.high))
 
 
-def _rounds(start: Index, stop: Index, step: Index, values: Values) -> list[int]:
-    every = range(evaluate(start, values), evaluate(stop, values), evaluate(step, values) or 1)
-    return sorted({*every[:FIRST], *every[-LAST:]})
-
-
 def check_windows(program: Program, target: Target, sink: Sink) -> None:
     """Warn of windows that leave their tensor for some values of the symbols, once for each statement."""
     if program.dims:
-        _Walk(program, target, sink).run()
+        _Finder(sink).run(program, _Samples(target.vector_cores))

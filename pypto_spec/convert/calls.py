@@ -11,7 +11,7 @@ from pypto_spec.convert.carried import Block
 from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.convert.scope import Name, Place, span_of
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, has_errors
 from pypto_spec.diagnostics.rules.calls import BAD_CALL, FUNCTION_CYCLE, TOO_MUCH_INLINED
 from pypto_spec.diagnostics.rules.names import UNKNOWN_FUNCTION
 from pypto_spec.diagnostics.span import Loc
@@ -174,7 +174,7 @@ class CallReader:
             raise CompileError([self.inside(d) for d in error.diagnostics]) from None
         finally:
             self.stack.pop()
-        if any(d.level.value == "error" for d in reading.sink.found[before:]):
+        if has_errors(reading.sink.found[before:]):
             raise PoisonedError
         made = Call(function=function.name, body=body, params=params, returned=(), results=(), loc=loc)
         return made, results
@@ -306,7 +306,7 @@ class CallReader:
         place = function.node.get("returns")
         node: Place = place if place is not None else function.key.span
         if found is None:
-            if any(d.level.value == "error" for d in reading.sink.found):
+            if reading.sink.has_errors:
                 raise PoisonedError
             reading.fail(
                 BAD_CALL,

@@ -7,8 +7,7 @@ from typing import Literal
 
 from pypto_spec.convert.body import BodyReader
 from pypto_spec.convert.context import PoisonedError, Reading, end_of
-from pypto_spec.convert.instructions import index_text
-from pypto_spec.convert.ranges import read_range
+from pypto_spec.convert.ranges import as_found, constants_in, read_range
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
@@ -168,13 +167,14 @@ class ControlReader:
             high = None if isinstance(count, str) else bounds(count)[1]
             symbol = Sym(name, "block", 0, None if high is None else max(high - 1, 0))
         else:
-            start, stop, step = read_range(reading, fields)
-            count = _trips(reading, fields, start, stop, step)
+            start, stop, step = read_range(reading, fields, least=1)
+            if not isinstance(step, int):
+                place = fields.get("range") or fields
+                reading.fail(NOT_YET, place, "a run-time step of `parallel` is not there yet")
+            count = ceil_div(sub(stop, start), step)
             start, stop, step = self._shifted(fields, start, stop, step)
             symbol = loop_symbol(name, start, stop, step)
             high = bounds(count)[1]
-            if high is not None and high < 1:
-                self._blocks(fields.get("count") or fields, count)
         blocks = Sym("num_blocks()", "blocks", 1, high)
         reading.exprs.blocks.append(blocks)
         body = self._inside(symbol, fields, item, (0, (symbol.high or 0) + 1, 1) if isinstance(count, int) else None)
@@ -211,8 +211,9 @@ class ControlReader:
             self.reading.fail(
                 OUT_OF_RANGE,
                 node,
-                f"a launch has 1 to {MOST_BLOCKS} blocks, found `{index_text(count)}`",
+                f"a launch has 1 to {MOST_BLOCKS} blocks, found {as_found(node, count)}",
                 label="no number of blocks",
+                secondary=constants_in(self.reading, [node]),
                 helps=["write a number from 1 on, or `auto` for as many as the platform has cores"],
             )
         return count
@@ -260,12 +261,3 @@ class ControlReader:
         with self.reading.deciding():
             then, other = self.block(item.then), self.block(item.orelse)
         return Branch(condition=condition, then=then, other=other, loc=self._loc(item))
-
-
-def _trips(reading: Reading, fields: MappingNode, start: Index, stop: Index, step: Index) -> Index:
-    """How many indices a range has."""
-    node = fields.get("range")
-    if not isinstance(step, int):
-        reading.fail(NOT_YET, node if node is not None else fields, "a run-time step of `parallel` is not there yet")
-    trips = ceil_div(sub(stop, start), step)
-    return max(trips, 0) if isinstance(trips, int) else trips

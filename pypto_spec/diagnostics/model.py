@@ -79,6 +79,11 @@ class CompileError(Exception):
         super().__init__("; ".join(f"{d.rule.code}: {d.message}" for d in self.diagnostics))
 
 
+def has_errors(found: Iterable[Diagnostic]) -> bool:
+    """Whether any finding stops the build."""
+    return any(d.level is Severity.ERROR for d in found)
+
+
 @dataclass(slots=True)
 class Sink:
     """Collects diagnostics of one compilation, applying the spec's `disable` and `error` lists.
@@ -135,7 +140,7 @@ class Sink:
 
     @property
     def has_errors(self) -> bool:
-        return any(d.level is Severity.ERROR for d in self.found)
+        return has_errors(self.found)
 
     def stop_on_errors(self) -> None:
         """Raise what was found so far if any of it is an error."""

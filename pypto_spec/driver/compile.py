@@ -8,7 +8,7 @@ from dataclasses import field
 from pypto_spec.check import check_program
 from pypto_spec.collector import collector_paused
 from pypto_spec.convert.to_ir import convert
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Severity, Sink, diagnose
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Sink, diagnose, has_errors
 from pypto_spec.diagnostics.rules.internal import INTERNAL_ERROR
 from pypto_spec.diagnostics.span import Source, Span
 from pypto_spec.ir.nodes import Program
@@ -41,7 +41,7 @@ class Compilation:
     @property
     def ok(self) -> bool:
         """Whether there is no error among the findings."""
-        return self.program is not None and not any(d.level is Severity.ERROR for d in self.diagnostics)
+        return self.program is not None and not has_errors(self.diagnostics)
 
 
 def compile_source(

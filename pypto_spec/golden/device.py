@@ -14,9 +14,9 @@ from pypto_spec.golden.storage import store, strides_of
 from pypto_spec.ir.nodes import Value
 from pypto_spec.ir.types import Access, TensorType
 from pypto_spec.render.comments import safe
-from pypto_spec.render.environment import render
 from pypto_spec.render.model import Argument
 from pypto_spec.render.tree import tree_of
+from pypto_spec.templating import render
 
 FOLDER = "golden"
 """Where everything but the built program itself stands."""

@@ -33,13 +33,11 @@ from pypto_spec.ir.nodes import (
     Stmt,
     Value,
 )
+from pypto_spec.ir.opdef import REDUCED_AXIS
 from pypto_spec.ir.rewrite import statements
 from pypto_spec.ir.types import Layout, ScalarType, TensorType, TileType
 from pypto_spec.ops.build import torch_dtype
 from pypto_spec.ops.pad import identity, pad_value
-
-_REDUCED = {"row_reduce": -1, "col_reduce": -2}
-"""The axis that a role joins."""
 
 POISON = 0xFF
 """What undefined bytes hold: NaN in every floating-point dtype, -1 in integers."""
@@ -171,7 +169,7 @@ class Machine:
         source = op.operands.get("from") or op.operands.get("x")
         if source is not None and isinstance(source.type, TileType) and source.type.valid is not None:
             attrs["valid"] = tuple(self._number(v) for v in source.type.valid)
-        along = _REDUCED.get(op.defn.role)
+        along = REDUCED_AXIS.get(op.defn.role)
         if along is not None:
             inputs["x"] = self._defined(op, inputs["x"], along)
         made = op.defn.torch(torch(), inputs, attrs)

@@ -14,7 +14,7 @@ from itertools import product
 from typing import Literal
 
 from pypto_spec.check import check_program
-from pypto_spec.diagnostics.model import Severity, Sink
+from pypto_spec.diagnostics.model import Sink
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
 from pypto_spec.ir.expr import bounds, to_text
 from pypto_spec.ir.instr import InnerBarrier
@@ -167,7 +167,7 @@ def refused(program: Program, mutant: Mutant) -> bool:
     """Whether the checker refuses the mutant."""
     sink = Sink()
     check_program(_Without(mutant).program(program), TARGETS[program.target.platform], sink, effects)
-    return any(d.level is Severity.ERROR for d in sink.found)
+    return sink.has_errors
 
 
 def judge(subject: Subject, *, schedules: Sequence[int] = (0, 1, 2), auto_blocks: int = 3) -> list[Verdict]:

@@ -8,6 +8,7 @@ recipe of Ascend C instructions. `pypto_spec.ops` holds the definitions; a test 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pypto_spec.diagnostics.model import CompileError, Label, Rule, diagnose
@@ -142,6 +143,9 @@ Role = Literal[
 ]
 """How an op behaves under chunking and layout repair; `move` is load and store, `view` shares its input's buffer,
 `rearrange` brings elements to other places: it works on tiles only, and takes columns as they are."""
+
+REDUCED_AXIS: Mapping[Role, int] = MappingProxyType({"row_reduce": -1, "col_reduce": -2})
+"""The axis of `x` that an op of a role joins, counted from the last; other roles join none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

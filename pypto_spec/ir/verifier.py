@@ -12,7 +12,7 @@ from pypto_spec.ir.broken import Broken
 from pypto_spec.ir.expr import mod
 from pypto_spec.ir.flow_checks import inlined, pipelines_resolved, replicated, structured, unrolled
 from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt, Value
-from pypto_spec.ir.opdef import OpDef
+from pypto_spec.ir.opdef import REDUCED_AXIS, OpDef
 from pypto_spec.ir.rewrite import definitions, ops, regions
 from pypto_spec.ir.types import ArrayType, Layout, ScalarType, TensorType, TileType, ValueType
 
@@ -198,9 +198,8 @@ def _two_dimensional(program: Program) -> Iterator[Broken]:
 
 
 def _reductions(program: Program) -> Iterator[Broken]:
-    along = {"row_reduce": -1, "col_reduce": -2}
     for op in _all_ops(program):
-        axis = along.get(op.defn.role)
+        axis = REDUCED_AXIS.get(op.defn.role)
         kind = op.operands["x"].type if axis is not None else None
         if axis is not None and isinstance(kind, TileType) and kind.valid and not isinstance(kind.valid[axis], int):
             yield Broken(f"`{op.name}` reads more of `{op.operands['x'].name}` than is defined", op.loc)

@@ -9,11 +9,11 @@ from pypto_spec.ir.expr import Sym
 from pypto_spec.ir.nodes import Grid, Program, Region
 from pypto_spec.render.body import Body, Line
 from pypto_spec.render.comments import safe
-from pypto_spec.render.environment import render
 from pypto_spec.render.model import Blocks, LineInfo, RenderedKernel
 from pypto_spec.render.names import HELPERS, external
 from pypto_spec.render.scope import POSITIONS, Scope
 from pypto_spec.render.wrap import INDENT, wrap
+from pypto_spec.templating import render
 
 _TASK_TYPES = {"aiv": "KERNEL_TYPE_AIV_ONLY", "aic": "KERNEL_TYPE_AIC_ONLY"}
 

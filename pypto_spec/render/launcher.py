@@ -9,10 +9,10 @@ from pypto_spec.ir.expr import Expr, Index, Sym
 from pypto_spec.ir.types import Access
 from pypto_spec.render.cexpr import Cpp
 from pypto_spec.render.comments import condition_text, index_text, safe
-from pypto_spec.render.environment import render
 from pypto_spec.render.model import Argument, HostBranch, HostLoop, HostStep, Launch, RenderedKernel, RenderedProgram
 from pypto_spec.render.names import HELPERS, HOST_RESERVED, Names
 from pypto_spec.render.wrap import INDENT, wrap
+from pypto_spec.templating import render
 
 TORCH_DTYPES = {
     "fp32": "kFloat", "fp16": "kHalf", "bf16": "kBFloat16", "int8": "kChar", "int16": "kShort", "int32": "kInt",

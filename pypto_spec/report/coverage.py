@@ -6,16 +6,18 @@ values that an index may have. What lies in no box is written by nobody, whateve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from math import prod
 
 from pypto_spec.diagnostics.model import Label, Sink
 from pypto_spec.diagnostics.rules.names import PARTLY_WRITTEN
-from pypto_spec.ir.condition import holds
-from pypto_spec.ir.expr import Index, Sym, add, bounds, evaluate, mul, substitute
-from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, Op, Program, Region, Stmt, Value
-from pypto_spec.ir.types import Access, TensorType, TileType
+from pypto_spec.ir.expr import Index, bounds, substitute
+from pypto_spec.ir.loops import trip_bounds
+from pypto_spec.ir.nodes import Op, Program, Value
+from pypto_spec.ir.types import Access, TensorType
+from pypto_spec.ir.walk import Values, Walk
+from pypto_spec.ir.window import Window, window_of
 from pypto_spec.records import dataclass
 
 MOST_ROUNDS = 4096
@@ -23,7 +25,6 @@ MOST_ROUNDS = 4096
 MOST_WORK = 400_000
 """Pairs of boxes and cells that are compared; beyond it, one axis at a time is looked at."""
 
-Values = Mapping[Sym, int]
 Box = tuple[tuple[int, int], ...]
 
 
@@ -37,9 +38,8 @@ class Store:
 
 def report_coverage(program: Program, sink: Sink) -> None:
     """Report every output with a part that no store reaches."""
-    walk = _Walk()
     by_tensor: dict[Value, list[Store]] = {}
-    for store in walk.controls(program.body, {}):
+    for store in _stores(program):
         by_tensor.setdefault(store.op.operands["to"], []).append(store)
     for tensor in program.tensors:
         kind = tensor.type
@@ -52,78 +52,34 @@ def report_coverage(program: Program, sink: Sink) -> None:
             _report(program, tensor, kind.shape, gap, found, sink)
 
 
-class _Walk:
-    """Goes through loops round by round, as long as there are not too many."""
+class _All(Walk):
+    """Every round of the loops, as long as there are not too many."""
+
+    certain = False
 
     def __init__(self) -> None:
-        self.left = MOST_ROUNDS
+        super().__init__()
+        self.rounds = MOST_ROUNDS
 
-    def rounds(self, start: Index, stop: Index, step: Index, index: Sym, values: Values) -> Iterator[Values]:
-        try:
-            numbers = range(evaluate(start, values), evaluate(stop, values), evaluate(step, values))
-        except KeyError:
-            yield values
-            return
-        count = max(0, -((numbers.start - numbers.stop) // numbers.step))
-        if count > self.left:
-            yield values
-            return
-        self.left -= count
-        for number in numbers:
-            yield {**values, index: number}
-
-    def controls(self, body: Sequence[Control], values: Values) -> Iterator[Store]:
-        for node in body:
-            if isinstance(node, Region):
-                yield from self.body(node.body, values)
-            elif isinstance(node, Loop):
-                for known in self.rounds(node.start, node.stop, node.step, node.index, values):
-                    yield from self.controls(node.body, known)
-            elif isinstance(node, Grid):
-                yield from self.grid(node, values)
-            elif isinstance(node, Branch):
-                yield from self.controls(node.then, values)
-                yield from self.controls(node.other, values)
-
-    def grid(self, node: Grid, values: Values) -> Iterator[Store]:
-        if node.count == "auto":
-            yield from self.controls(node.body, values)
-            return
-        known = values
-        if node.kind == "spmd" and isinstance(node.count, int):
-            known = {**values, node.blocks_symbol: node.count}
-        stop = add(node.start, mul(node.count, node.step))
-        for block in self.rounds(node.start, stop, node.step, node.index, known):
-            yield from self.controls(node.body, block)
-
-    def body(self, body: Sequence[Stmt], values: Values) -> Iterator[Store]:
-        for stmt in body:
-            if isinstance(stmt, Op) and stmt.name == "store":
-                yield Store(stmt, _box(stmt, values))
-            elif isinstance(stmt, For):
-                for known in self.rounds(stmt.start, stmt.stop, stmt.step, stmt.index, values):
-                    yield from self.body(stmt.body, known)
-            elif isinstance(stmt, If):
-                yield from self.branch(stmt, values)
-
-    def branch(self, stmt: If, values: Values) -> Iterator[Store]:
-        try:
-            arms: tuple[tuple[Stmt, ...], ...] = (stmt.then,) if holds(stmt.condition, values) else (stmt.other,)
-        except KeyError:
-            arms = (stmt.then, stmt.other)
-        for arm in arms:
-            yield from self.body(arm, values)
+    def pick(self, numbers: range) -> range | None:
+        count, _ = trip_bounds(numbers.start, numbers.stop, numbers.step)
+        if count > self.rounds:
+            return None
+        self.rounds -= count
+        return numbers
 
 
-def _box(op: Op, values: Values) -> tuple[tuple[int, int] | None, ...]:
-    tile = op.operands["from"].type
-    at, shape = op.attrs["at"], op.attrs.get("shape")
-    assert isinstance(tile, TileType) and isinstance(at, tuple)
-    assert shape is None or isinstance(shape, tuple)
-    extents: tuple[Index, ...] = shape if shape is not None else tile.valid or tile.shape
-    extents = (*(1,) * (len(at) - len(extents)), *extents[max(0, len(extents) - len(at)) :])
+def _stores(program: Program) -> Iterator[Store]:
+    walk = _All()
+    for region, known in walk.regions(program.body, {}):
+        for op, values in walk.ops(region.body, known):
+            if op.name == "store":
+                yield Store(op, _box(window_of(op), values))
+
+
+def _box(window: Window, values: Values) -> tuple[tuple[int, int] | None, ...]:
     made: list[tuple[int, int] | None] = []
-    for first, extent in zip(at, extents, strict=True):
+    for first, extent in zip(window.at, window.extents, strict=True):
         low, high = bounds(substitute(first, values))
         most = bounds(substitute(extent, values))[1]
         made.append(None if low is None or high is None or most is None else (low, high + most))

@@ -1,42 +1,18 @@
-"""The Jinja environment of pages: everything is escaped, an undefined name is an error."""
+"""Pages from templates, in which everything is escaped, and the data in them."""
 
 from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
+from pypto_spec.templating import environment
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    root = Path(__file__).parents[1] / "templates" / "pages"
-
-    def load(name: str) -> str:
-        return (root / name).read_text(encoding="utf-8")
-
-    return Environment(
-        loader=FunctionLoader(load),
-        undefined=StrictUndefined,
-        autoescape=True,
-        auto_reload=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-
-
 def page(template: str, **view: object) -> str:
     """The text of a page: Unicode that every reader of HTML or XML takes."""
-    text = _environment().get_template(template).render(view)
+    text = environment("pages", escape=True).get_template(template).render(view)
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.encode("utf-8", "replace").decode("utf-8"))
 
 

@@ -133,6 +133,8 @@ def _tidy(value: Any) -> Any:
         return [_tidy(item) for item in value]
     if not isinstance(value, dict):
         return value
+    if "oneOf" in value:  # forms that exclude each other anyway
+        value = {("anyOf" if key == "oneOf" else key): item for key, item in value.items()}
     if "properties" in value and isinstance(value["properties"], dict):
         value = {**value, "properties": {name: _tidy(item) for name, item in value["properties"].items()}}
         if value.get("additionalProperties") is False:

@@ -13,7 +13,7 @@ from itertools import product
 
 from pydantic import ValidationError
 
-from pypto_spec.diagnostics.model import Diagnostic, Label, Rule, Severity, diagnose
+from pypto_spec.diagnostics.model import Diagnostic, Label, Rule, diagnose, has_errors
 from pypto_spec.diagnostics.rules.syntax import WRONG_TYPE
 from pypto_spec.diagnostics.rules.variants import BAD_AXIS, BAD_COMBINATION, NO_VARIANTS, NOTHING_EXCLUDED
 from pypto_spec.diagnostics.suggest import did_you_mean
@@ -88,7 +88,7 @@ class _Reader:
     @property
     def wrong(self) -> bool:
         """Whether an error is among the findings."""
-        return any(d.level is Severity.ERROR for d in self.errors)
+        return has_errors(self.errors)
 
     def _text(self, name: str, item: ScalarNode) -> str:
         """The text that stands for a value of an axis, and for all that are equal to it."""

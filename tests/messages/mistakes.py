@@ -50,6 +50,7 @@ WHILE = "      - let: k = 0\n      - while: k < 2\n        body:\n          - le
 UNROLL = "      - unroll: {{index: j, count: {}}}\n        body:\n          - let: t = t * 2.0\n"
 STORE = "      - store: {from: y, to: out, at: [0, 0]}\n"
 LOAD = "      - load:  {into: t, from: a, at: [0, 0], shape: [R, C]}\n"
+PART = "      - if: M > 32\n        then:\n          - load: {{into: t, from: a, at: [0, 0], shape: [R, C]{}}}\n"
 
 
 class Mistake(NamedTuple):
@@ -89,6 +90,7 @@ MISTAKES = (
     Mistake("version_of_the_language", "spec: v1", "spec: v2", "PS1016", "spec: v1"),
     Mistake("unknown_target", "name: kernel\n", "name: kernel\ntarget: a3\n", "PS1016", "name: kernel\ntarget: a2a3\n"),
     _let("dtypes_mixed", "y = t * cast(t, fp16)", "PS3002", "y = t * cast(cast(t, fp16), fp32)"),
+    Mistake("valid_in_one_arm", LET, PART.format(", valid: [32, C]") + LET, "PS3020", PART.format("") + LET),
     Mistake("store_of_the_wrong_dtype", LET, "      - let: y = cast(t, fp16)\n", "PS3002", LET),
     Mistake("bf16_in_one_op", LET, "      - cast: {into: h, x: t, dtype: bf16, mode: rint}\n      - exp: {into: y, x: h}\n",
             "PS3003", "      - cast: {into: h, x: t, dtype: bf16, mode: rint}\n      - let: y = cast(exp(h), fp32)\n"),

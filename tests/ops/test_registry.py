@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
 from pypto_spec.ir.dtype import FP32, INT32, UINT8, DType
-from pypto_spec.ir.opdef import OpDef
+from pypto_spec.ir.opdef import REDUCED_AXIS, OpDef, Role
 from pypto_spec.ir.types import ScalarType, TensorType, TileType, ValueType
 from pypto_spec.ops.build import torch_dtype
 from pypto_spec.ops.cast import NATIVE
@@ -40,6 +40,18 @@ def test_no_part_is_missing(defn: OpDef) -> None:
     assert all(defn.spaces.values())
     assert defn.no_alias <= {f.name for f in defn.fields if f.kind == "tile"}
     assert [f.kind for f in defn.fields].count("bind") == (defn.effects not in ("writes_gm", "shows"))
+
+
+def test_every_reducing_role_names_its_axis() -> None:
+    assert set(REDUCED_AXIS) == {role for role in get_args(Role) if role.endswith("_reduce")}
+
+
+@pytest.mark.parametrize("defn", [d for d in OPS.values() if d.role in REDUCED_AXIS], ids=lambda d: d.name)
+def test_a_reduction_joins_the_axis_of_its_role(defn: OpDef) -> None:
+    x = torch.ones(3, 5, dtype=torch_dtype(torch, defn.dtypes[0]))
+    wanted = [3, 5]
+    wanted[REDUCED_AXIS[defn.role]] = 1
+    assert list(defn.torch(torch, {"x": x}, {"precision": "exact"}).shape) == wanted
 
 
 @EACH

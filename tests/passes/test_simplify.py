@@ -13,7 +13,7 @@ from pypto_spec.ir.nodes import Condition, For, If, Op, Program, Region, Relatio
 from pypto_spec.ir.verifier import verify
 from pypto_spec.passes.base import Context
 from pypto_spec.passes.convert_to_ssa import CONVERT_TO_SSA
-from pypto_spec.passes.simplify import SIMPLIFY, decide, trips
+from pypto_spec.passes.simplify import SIMPLIFY, decide
 from pypto_spec.targets import A2A3
 from tests.passes.shape import statements_text
 from tests.passes.toys import context, loc, make, program, region, see
@@ -119,14 +119,6 @@ def test_decide_combinations() -> None:
     assert decide(Condition("or", false, false)) is False
     assert decide(Condition("not", false)) is True
     assert decide(Condition("not", open_)) is None
-
-
-@pytest.mark.parametrize(
-    ("start", "stop", "step", "count"),
-    [(0, 8, 3, 3), (5, 5, 1, 0), (9, 2, 1, 0), (0, sym(SIZE), 1, None), (0, sym(SIZE), 100, 1), (sym(SIZE), 1, 1, 0)],
-)
-def test_trips(start: Index, stop: Index, step: Index, count: int | None) -> None:
-    assert trips(start, stop, step) == count
 
 
 def test_chain_of_ten_thousand_is_quick() -> None:

@@ -22,8 +22,8 @@ from pypto_spec.ir.expr import (
 )
 from pypto_spec.ir.nodes import Condition
 from pypto_spec.render.cexpr import Cpp
-from pypto_spec.render.environment import render
 from pypto_spec.render.names import HELPERS
+from pypto_spec.templating import render
 from tests.render.tools import compile_and_run
 
 SYMBOLS = (Sym("i", "loop", 0, 63), Sym("j", "loop", -40, 40), Sym("M", "dim", 1, 4096), Sym("n", "scalar"))

@@ -121,6 +121,16 @@ def test_an_arm_that_never_runs() -> None:
     assert gap(text.replace("[i * 8, 0]", "[i % 2 * 8, 0]")) == (range(16, 24), range(64))
 
 
+def test_a_host_branch_is_taken_where_it_is_known() -> None:
+    arm = [
+        "- if: i == 1", "  then:", *region(*copy("[i * 8, 0]", 8, 64), indent="    "),
+        "  else:", *region(*copy("[i * 8, 0]", 8, 32), indent="    "),
+    ]  # fmt: skip
+    text = spec(inside("- for: {index: i, count: 3}", arm)).replace("region: r", "region: q", 1)
+    assert gap(text) == (range(0, 8), range(32, 64))
+    assert gap(text.replace("i == 1", "i <= 2")) is None
+
+
 def test_run_time_values_count_as_all_that_they_may_be() -> None:
     loop = inside("- for: {index: i, count: N}", copy("[i * 8, 0]", 8, 64))
     assert gap(spec(region(*loop), symbols="N: {min: 1, max: 3}")) is None

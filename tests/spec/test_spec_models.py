@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import get_args
 
 import pytest
@@ -16,9 +17,12 @@ from pypto_spec.ir.nodes import Pipe
 from pypto_spec.ir.types import Memory
 from pypto_spec.spec.formula import Expr, Name, Number, to_text
 from pypto_spec.spec.models import structure
+from pypto_spec.spec.models.base import Model
 from pypto_spec.spec.models.document import Document, load_document
+from pypto_spec.spec.models.extras import Extras
 from pypto_spec.spec.models.fields import DType, OnChip
 from pypto_spec.spec.models.keywords import default_table
+from pypto_spec.spec.models.sections import DocumentModel
 from pypto_spec.spec.models.statement import Statement
 from tests.spec.fake_ops import TABLE
 from tests.spec.places import cut
@@ -327,6 +331,38 @@ def test_the_registry_has_a_model_for_every_operator() -> None:
             model = table.model(keyword.name)
             assert keyword.doc
             assert all(field.description for field in model.model_fields.values()), keyword.name
+
+
+def plain_unions(schema: object) -> Iterator[str]:
+    """What the unions of a schema choose from that try all their types."""
+    if isinstance(schema, dict):
+        if schema.get("type") == "union":
+            yield str(schema["choices"])
+        for key, inner in schema.items():
+            if key not in (
+                "metadata",
+                "serialization",
+                "variants",
+            ):  # `spec/variants.py` reads variants without a model
+                yield from plain_unions(inner)
+    elif isinstance(schema, list | tuple):
+        for inner in schema:
+            yield from plain_unions(inner)
+
+
+def test_no_model_tries_several_types() -> None:
+    """Their names, as the validator has them, would stand in the paths of messages."""
+    table = default_table()
+    models: list[type[Model]] = [DocumentModel, Extras]
+    for model in models + [table.model(keyword.name) for keyword in table if not keyword.reserved]:
+        model.model_rebuild(force=True)
+        assert list(plain_unions(model.__pydantic_core_schema__)) == [], model.__name__
+
+
+def test_items_that_are_wrong_are_not_missing() -> None:
+    text = "spec: v1\nname: n\ntensors:\n  x: {dtype: fp32, shape: ['2 +']}\nprogram: []\n"
+    assert [d.rule.code for d in errors(text)] == ["PS1017"]
+    assert [d.rule.code for d in errors(text.replace("'2 +'", ""))] == ["PS1019"]
 
 
 def chain(count: int) -> str:

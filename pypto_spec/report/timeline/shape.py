@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from pypto_spec.ir.dtype import DType
-from pypto_spec.ir.expr import Expr, Index, Sym, add, ceil_div, mul, sub, substitute, sym, symbols, to_text
+from pypto_spec.ir.expr import Expr, Index, Sym, add, mul, substitute, sym, symbols, to_text
 from pypto_spec.ir.instr import InnerBarrier, Instr, Ref
+from pypto_spec.ir.loops import trip_count
 from pypto_spec.ir.nodes import Barrier, Condition, For, If, Op, Region, SetFlag, Stmt, WaitFlag
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ops.amounts import Amounts, amounts
@@ -295,7 +296,9 @@ class _Maker:
         stop = self.index(loop.stop)
         trips: Index | None = None
         if loop.kind != "while":
-            trips = self.trips(loop, start, stop, step)
+            if not isinstance(step, int):
+                raise UnknownStepError(f"the step `{to_text(step)}` of a loop is not known before the run")
+            trips = trip_count(start, stop, step)
         count = Sym(loop.index.name, "loop", 0, trips - 1 if isinstance(trips, int) else None)
         self.known[loop.index] = add(start, mul(sym(count), step))
         body = self.block(loop.body)
@@ -310,13 +313,6 @@ class _Maker:
             next=tuple(Number(n.arg, self.index(n.yielded)) for n in loop.numbers),
             last=tuple(Number(n.result, sym(n.arg)) for n in loop.numbers),
         )
-
-    def trips(self, loop: For, start: Index, stop: Index, step: Index) -> Index:
-        if isinstance(step, int) and step > 0:
-            return ceil_div(sub(stop, start), step)
-        if isinstance(step, int):
-            return ceil_div(sub(start, stop), -step)
-        raise UnknownStepError(f"the step `{to_text(step)}` of a loop is not known before the run")
 
     def branch(self, branch: If) -> Choice:
         then, other = self.block(branch.then), self.block(branch.other)

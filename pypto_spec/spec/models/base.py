@@ -51,6 +51,8 @@ def describe(value: object) -> str:
     """A value of plain data in the words of messages."""
     if value is None:
         return "nothing"
+    if value == "":
+        return "an empty text"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     if isinstance(value, (int, float)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -24,9 +24,8 @@ from pypto_spec.diagnostics.span import Span
 from pypto_spec.diagnostics.suggest import closest, did_you_mean
 from pypto_spec.spec.formula.errors import FormulaError
 from pypto_spec.spec.models.base import MAX_NAME, NAME_PATTERN, VALUE_PATTERN, Model, describe
+from pypto_spec.spec.models.kinds import Path, as_written, model_at
 from pypto_spec.spec.tree import KeyNode, MappingNode, Node, ScalarNode, SequenceNode
-
-Path = tuple[str | int, ...]
 
 _EXPECTED: dict[str, tuple[str, str]] = {
     "string_type": ("a word", "quote it if it should be a word"),
@@ -42,6 +41,11 @@ _EXPECTED: dict[str, tuple[str, str]] = {
     "dict_type": ("a mapping", "write `{key: value}`"),
     "model_type": ("a mapping", "write `{key: value}`"),
     "model_attributes_type": ("a mapping", "write `{key: value}`"),
+    "arguments_form": ("a list of names or a mapping", "write `[x, row]`, or `{x: tile, row: index}`"),
+    "argument_form": (
+        "a word or a mapping",
+        "write `tile`, `tensor`, `index` or `scalar`, or `{dtype: fp32, shape: [64, 128]}`",
+    ),
 }
 _SYNONYMS = {
     **dict.fromkeys(("float32", "float", "f32"), "fp32"),
@@ -71,6 +75,9 @@ class Problems:
     def translate(self, error: ValidationError) -> list[Diagnostic]:
         """One diagnostic per cause."""
         details = error.errors(include_url=False)
+        for detail in details:
+            detail["loc"] = as_written(detail["loc"])
+        wrong = {path[:length] for path in (d["loc"] for d in details) for length in range(len(path))}
         found: list[Diagnostic] = []
         explained: set[Path] = set()
         for detail in details:
@@ -81,6 +88,8 @@ class Problems:
             path = detail["loc"]
             if detail["type"] == "extra_forbidden" or path in explained or path in seen:
                 continue
+            if detail["type"] == "too_short" and path in wrong:
+                continue  # items that are wrong do not count
             seen.add(path)
             found.append(self._translate(detail))
         return sorted(found, key=lambda d: d.primary.span.start)
@@ -175,7 +184,7 @@ class Problems:
 
     def _doc(self, path: Path) -> str:
         """What the documentation says of a field."""
-        model = _model_at(self.model, path[:-1])
+        model = model_at(self.model, path[:-1])
         for name, field in model.model_fields.items() if model is not None else ():
             if (field.alias or name) == path[-1]:
                 return field.description or ""
@@ -244,7 +253,7 @@ class Problems:
     def _unknown_key(self, path: Path, explained: set[Path]) -> Diagnostic:
         key, _ = self._find(path)
         name = str(path[-1])
-        model = _model_at(self.model, path[:-1])
+        model = model_at(self.model, path[:-1])
         known = known_keys(model) if model is not None else []
         title = self._name(path[:-1]) if len(path) > 1 else self.title
         _, parent = self._find(path[:-1])
@@ -376,26 +385,3 @@ def _first_line(node: Node) -> Span:
     return Span(
         span.source, span.line, span.col, span.line, span.col + max(1, len(span.source.line(span.line)) - span.col + 1)
     )
-
-
-def _model_at(model: type[Model], path: Path) -> type[Model] | None:
-    """The model of the mapping at a path below a model."""
-    current: type[Model] | None = model
-    annotation: Any = model
-    for step in path:
-        if current is not None:
-            field = next((f for n, f in current.model_fields.items() if (f.alias or n) == step), None)
-            if field is None:
-                return None
-            annotation = field.annotation
-        else:
-            # One step into a dict or a list: the type of its values comes last.
-            args = [arg for arg in get_args(annotation) if arg not in (type(None), ...)]
-            annotation = args[-1] if args else None
-        while annotation is not None and not isinstance(annotation, type):
-            inner = [arg for arg in get_args(annotation) if arg is not type(None)]
-            if not inner or getattr(annotation, "__origin__", None) in (dict, tuple, list):
-                break
-            annotation = inner[0]
-        current = annotation if isinstance(annotation, type) and issubclass(annotation, Model) else None
-    return current

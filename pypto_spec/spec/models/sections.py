@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from pypto_spec.spec.models.base import Codes, Formula, Model, Name, Names, Text, ValueName, Whole
 from pypto_spec.spec.models.fields import DType, OnChip
+from pypto_spec.spec.models.kinds import LIST, MAPPING, WORD, forms
 
 
 class Target(Model):
@@ -115,7 +116,13 @@ class ArgumentSpec(Model):
     shape: Annotated[tuple[Formula, ...] | None, Field(description="extents in elements", min_length=1)] = None
 
 
-Argument = Literal["tile", "tensor", "index", "scalar"] | ArgumentSpec | None
+Argument = (
+    Annotated[
+        Annotated[Literal["tile", "tensor", "index", "scalar"], WORD] | Annotated[ArgumentSpec, MAPPING],
+        forms("argument_form"),
+    ]
+    | None
+)
 
 
 class FunctionSpec(Model):
@@ -127,7 +134,8 @@ class FunctionSpec(Model):
     ] = "inline"
     about: Annotated[Text, Field(description="one line for people")] = ""
     args: Annotated[
-        tuple[Name, ...] | dict[Name, Argument],
+        Annotated[tuple[Name, ...], LIST] | Annotated[dict[Name, Argument], MAPPING],
+        forms("arguments_form"),
         Field(description="names of the arguments, or a mapping that says what they are", examples=[["x", "row"]]),
     ] = ()
     returns: Annotated[Names, Field(description="names in the body that a call gives", examples=[["y"]])] = ()

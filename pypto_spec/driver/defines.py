@@ -6,7 +6,6 @@ the text that stands there, as after `-D NAME=`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -105,6 +104,8 @@ def _text(value: str | float | bool, text: str) -> str:
 
 def defines_text(values: Mapping[str, str], about: Sequence[str]) -> str:
     """A file of defines; the lines `about` stand before them as comments."""
+    from pypto_spec.convert import emit
+
     head = [f"# {line}" for line in about]
-    body = [f"{name}: {text if _PLAIN.fullmatch(text) else json.dumps(text)}" for name, text in values.items()]
+    body = [f"{name}: {text if _PLAIN.fullmatch(text) else emit.line(text)}" for name, text in values.items()]
     return "\n".join([*head, *body]) + "\n"

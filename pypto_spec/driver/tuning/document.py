@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any, Final
 
 from pypto_spec.driver.defines import ENDING, defines_text
@@ -17,6 +18,9 @@ from pypto_spec.spec.tree import ScalarNode
 
 VERSION: Final = 1
 """Raised when a field changes its meaning or goes; a new field does not raise it."""
+
+SCHEMA: Final = Path(__file__).with_name("tune.schema.json")
+"""JSON Schema of what `document_text` returns."""
 
 WRITER: Final = "written by `pypto-spec tune`"
 """What the first line of a file that `tune` wrote begins with."""
@@ -56,11 +60,11 @@ def _candidate(tuning: Tuning, candidate: Candidate) -> dict[str, Any]:
     said = candidate.said
     result = candidate.result
     if not isinstance(result, Modelled):
-        return {"values": values, "place": None, "code": result.code, "reason": result.reason}
+        return {"values": values, "code": result.code, "reason": result.reason}
     timeline = result.timeline
     return {
         "values": values,
-        "place": tuning.ranking.place(candidate),
+        "place": tuning.ranking.place(candidate) if candidate in tuning.ranking.ranked else None,
         "makespan_cycles": timeline.cycles,
         "makespan_us": round(timeline.microseconds, 3),
         "complete": timeline.complete,

@@ -51,7 +51,7 @@ def parse_space(words: Sequence[str], most: int = MOST) -> Space:
     for define in split_defines(words):
         written = define.written
         found[define.name] = [define.text] if written else [*_items(define.name, define.text)]
-    counts = {name: sum(1 if isinstance(item, str) else len(item) for item in items) for name, items in found.items()}
+    counts = {name: sum(map(_count, items)) for name, items in found.items()}
     total = prod(counts.values())
     if total > most:
         sizes = " x ".join(f"{count:,}" for count in counts.values() if count > 1)
@@ -76,6 +76,11 @@ def _items(name: str, text: str) -> Iterator[range | str]:
             where = "between two commas" if "," in text else "behind the sign"
             raise UsageError(f"-D {name}={text}: there is no value {where}; write values such as {name}=16,32,64")
         yield _range(name, item) if ".." in item else item
+
+
+def _count(item: range | str) -> int:
+    """How many values it stands for; `len` has no number for the longest ranges."""
+    return 1 if isinstance(item, str) else (item.stop - item.start - 1) // item.step + 1
 
 
 def _split(text: str) -> Iterator[str]:

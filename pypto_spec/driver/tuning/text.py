@@ -159,6 +159,8 @@ def _gain(tuning: Tuning, winner: Candidate, current: Candidate) -> str:
     else:
         ratio = current.figures.per_element * current.figures.elements / winner.figures.timeline.cycles
     known = current in ranking.ranked
+    if not known and ratio < 1:
+        return f"{mine} are no candidate and better than all of them: modelled {float(ratio):.2f} times as long"
     place = f"are at place {ranking.place(current):,} of {len(ranking.ranked):,}" if known else (
         f"are no candidate and would be at place {ranking.place(current):,}"
     )  # fmt: skip

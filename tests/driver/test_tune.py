@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -13,11 +16,13 @@ from pypto_spec.driver import test as goldens
 from pypto_spec.driver.inputs import UsageError
 from pypto_spec.driver.session import compile_spec
 from pypto_spec.driver.tune import TuneOptions, tune_spec
-from pypto_spec.driver.tuning.candidate import Refused
+from pypto_spec.driver.tuning.candidate import Candidate, Modelled, Refused, model
 from pypto_spec.driver.tuning.document import SCHEMA, document_text
+from pypto_spec.driver.tuning.ranking import rank
 from pypto_spec.driver.tuning.space import parse_space
 from pypto_spec.driver.tuning.text import text
 from pypto_spec.driver.variants import variants_of
+from pypto_spec.render.program import render_kernels
 from pypto_spec.report.timeline import modelled
 from pypto_spec.report.timeline import program as timelines
 from pypto_spec.targets import TARGETS
@@ -40,6 +45,12 @@ def test_ranges_and_lists() -> None:
     space = parse_space(["TR=1..3", "C=8", "s=4..4", "TR=5,6"])
     assert ({axis.name: axis.values for axis in space.axes}, space.fixed) == ({"TR": ("5", "6")}, {"C": "8", "s": "4"})
     assert list(space.choices()) == [{"TR": "5"}, {"TR": "6"}]
+
+
+def test_a_value_in_a_file_is_one_value(tmp_path: Path) -> None:
+    (tmp_path / "k.defines").write_text("mode: 'a,b'\nTR: 1..4\n")
+    space = parse_space([f"@{tmp_path}/k.defines"])
+    assert (space.axes, space.fixed) == ((), {"mode": "a,b", "TR": "1..4"})
 
 
 @pytest.mark.parametrize(
@@ -126,6 +137,30 @@ def test_ties_take_fewer_bytes_then_smaller_values() -> None:
     idle = PIPELINED.replace("stages: 1}", "stages: 1, unused: 1}")
     made = tuned(idle, "unused=3,-1,2")
     assert [c.values for c in made.ranking.ranked] == [(-1,), (2,), (3,)]
+
+
+def test_fewer_bytes_win_where_cycles_are_equal() -> None:
+    made = tuned(PIPELINED, "TR=32,64", "stages=1")
+    one = made.ranking.ranked[0].figures
+    much, little = (
+        Candidate({"TR": text}, (int(text),), replace(one, memory={"vec": size}))
+        for text, size in (("32", 2048), ("64", 1024))
+    )
+    assert rank([much, little], made.current, ["TR"]).ranked == (little, much)
+
+
+def test_bytes_on_chip_are_those_of_the_largest_kernel() -> None:
+    head, body = PIPELINED.split("program:\n")
+    region, golden = body.split("golden:")
+    small = region.replace("region: scaled", "region: again").replace("TR", "8").replace("stages: stages", "stages: 1")
+    source = f"{head}program:\n{region}{small}golden:{golden}"
+    program = compile_spec(spec_of(source)).program
+    assert program is not None
+    kernels = [kernel.memory["vec"] for kernel in render_kernels(program, "").kernels]
+    assert kernels == [16384, 8192]
+    found = model(spec_of(source), {})
+    assert isinstance(found, Modelled)
+    assert found.memory == {"vec": 16384}
 
 
 def test_what_does_not_compile_is_listed() -> None:
@@ -264,6 +299,21 @@ def test_a_golden_that_is_wrong_itself_is_not_run_for_all() -> None:
     assert made.current in ran
     made = tuned(wrong, "reps=1,3", goldens=1)
     assert made.current.golden is False
+
+
+@torch_needed
+def test_no_golden_is_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[object] = []
+    plain = goldens.rendered
+
+    def counted(*args: Any) -> goldens.Tested:
+        ran.append(args[1]["reps"])
+        return plain(*args)
+
+    monkeypatch.setattr(goldens, "rendered", counted)
+    made = tuned(REPEATED, "reps=1,2,3", goldens=1)
+    assert made.winner is made.current
+    assert ran == ["1", "2"]
 
 
 @torch_needed

@@ -8,6 +8,7 @@ import click
 
 from pypto_spec.cli import options
 from pypto_spec.cli.bar import Bar
+from pypto_spec.driver.tuning.space import MOST
 
 
 @click.command("tune")
@@ -35,8 +36,10 @@ from pypto_spec.cli.bar import Bar
     show_default=True,
     help="How many of the best have to pass their golden; 0 runs none, and needs neither torch nor g++.",
 )
-@click.option("--most", type=click.IntRange(1), default=256, show_default=True, help="Most candidates to try.")
-@click.option("--rows", type=click.IntRange(0), default=20, show_default=True, help="Candidates to print; 0 for all.")
+@click.option("--most", type=click.IntRange(1), default=MOST, show_default=True, help="Most candidates to try.")
+@click.option(
+    "--rows", type=click.IntRange(0), default=20, show_default=True, help="Candidates and reasons to print; 0 for all."
+)
 @click.option(
     "-j", "--jobs", type=click.IntRange(0), default=0, help="Candidates to try side by side.  [default: cores]"
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from time import perf_counter
 
 from pypto_spec.diagnostics.model import Diagnostic
 from pypto_spec.diagnostics.rules.internal import INTERNAL_ERROR
@@ -24,15 +25,16 @@ from pypto_spec.spec.variants import read_variants
 Progress = Callable[[int, int, str], None]
 """How many are done, of how many, and what it is."""
 
-GOLDENS = 3
-"""Candidates whose golden is good before no more are run."""
+
+PAYS_FROM = 1.0
+"""Seconds of work from which on more processes are quicker than one, judged by the first candidate."""
 
 
 @dataclass(frozen=True, slots=True)
 class TuneOptions:
     """What the command line says; `goldens` is how many candidates are to be proven, 0 for none."""
 
-    goldens: int = GOLDENS
+    goldens: int
     jobs: int = 0
     seed: int = 0
     schedules: int = 5
@@ -119,15 +121,22 @@ class _Reader:
 
 
 def _modelled(reader: _Reader, options: TuneOptions, progress: Progress | None) -> list[Candidate]:
-    """All candidates, modelled side by side."""
+    """All candidates, side by side where that pays."""
     spec, space = reader.spec, reader.space
     choices = list(space.choices())
 
     def work(place: int) -> Modelled | Refused:
         return model(spec, {**space.fixed, **choices[place]})
 
+    def results() -> Iterator[Modelled | Refused | Died]:
+        started = perf_counter()
+        yield from run_all(work, 1, 1)
+        left = len(choices) - 1
+        alone = (perf_counter() - started) * left < PAYS_FROM
+        yield from run_all(lambda place: work(place + 1), left, options.jobs or (1 if alone else cores()))
+
     made: list[Candidate] = []
-    for result in run_all(work, len(choices), options.jobs or cores()):
+    for result in results():
         choice = choices[len(made)]
         if isinstance(result, Died):
             result = Refused(INTERNAL_ERROR.code, result.why)

@@ -19,8 +19,8 @@ _GOLDEN = {True: "ok", False: "failed", None: "-"}
 
 
 def text(tuning: Tuning, rows: int) -> str:
-    """The table with `rows` candidates (0 for all), the current values in any case, and what there is to say."""
-    return "\n".join([*_table(tuning, rows), *_refused(tuning), *_failed(tuning), *_end(tuning)]) + "\n"
+    """The table with `rows` candidates and reasons (0 for all), and what there is to say of them and the winner."""
+    return "\n".join([*_table(tuning, rows), *_refused(tuning, rows), *_failed(tuning), *_end(tuning)]) + "\n"
 
 
 def _table(tuning: Tuning, rows: int) -> Iterator[str]:
@@ -91,7 +91,7 @@ def named(tuning: Tuning, candidate: Candidate) -> str:
     return " ".join(f"{name}={_value(value)}" for name, value in pairs)
 
 
-def _refused(tuning: Tuning) -> Iterator[str]:
+def _refused(tuning: Tuning, rows: int) -> Iterator[str]:
     def reason(candidate: Candidate) -> tuple[str, str]:
         assert isinstance(candidate.result, Refused)
         return candidate.result.code, candidate.result.reason
@@ -101,8 +101,11 @@ def _refused(tuning: Tuning) -> Iterator[str]:
         return
     yield f"  {len(refused):,} that give no program, or one that does less:"
     order = {pair: place for place, pair in reversed([*enumerate(map(reason, refused))])}
-    for (code, why), group in groupby(sorted(refused, key=lambda c: order[reason(c)]), reason):
-        yield f"    {code} {_some(tuning, list(group))}: {why}"
+    groups = groupby(sorted(refused, key=lambda c: order[reason(c)]), reason)
+    lines = [f"    {code} {_some(tuning, list(group))}: {why}" for (code, why), group in groups]
+    yield from lines[: rows or None]
+    if rows and len(lines) > rows:
+        yield f"    {len(lines) - rows:,} more reasons: --rows 0 shows all"
 
 
 def _some(tuning: Tuning, candidates: Sequence[Candidate]) -> str:

@@ -25,6 +25,7 @@ COMMANDS = {
     "new": "write a starting spec",
     "schema": "print the JSON Schema of the language",
     "test": "run goldens: the rendered C++ against torch",
+    "tune": "find the constants with the smallest modelled makespan",
 }
 """The commands with the line that the group's help shows; each is `cli/NAME.py`, with `_` for `-`."""
 

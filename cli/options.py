@@ -40,7 +40,11 @@ def input_format(command: F) -> F:
 def defines(command: F) -> F:
     """Constants from the command line."""
     return click.option(
-        "-D", "defines", multiple=True, metavar="NAME=VALUE", help="Replace the value of a constant; may be repeated."
+        "-D",
+        "defines",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Replace the value of a constant, or, with @FILE, of those in a file; may be repeated, the last counts.",
     )(command)
 
 
@@ -92,7 +96,7 @@ def read_one(path: str, kind: str, defines: Mapping[str, str], variant: str | No
 
 def constants(words: Sequence[str]) -> dict[str, str]:
     """`-D` options as a mapping."""
-    from pypto_spec.driver.inputs import parse_defines
+    from pypto_spec.driver.defines import parse_defines
 
     return parse_defines(words)
 

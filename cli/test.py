@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pypto_spec.cli import options
+from pypto_spec.cli.bar import Bar
 
 if TYPE_CHECKING:
     from pypto_spec.driver.test import Tested
@@ -48,7 +49,7 @@ def command(
     constants = options.constants(defines)
     gathered = options.read(specs, input_format, constants, variants)
     chosen = TestOptions(schedules, seed, jobs, constants, debug, timeline)
-    bar = _Bar()
+    bar = Bar()
     good = bad = 0
     made = []
     for tested in run_goldens(gathered, chosen, bar.show if sys.stderr.isatty() else None):
@@ -86,25 +87,3 @@ def _say(tested: Tested) -> None:
     for line in outcome.shown if outcome is not None else ():
         click.echo(line)
     click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")
-
-
-class _Bar:
-    """A line of progress on a terminal."""
-
-    def __init__(self) -> None:
-        self.shown = False
-
-    def show(self, done: int, total: int) -> None:
-        """Draw it anew."""
-        if total > 1:
-            self.shown = True
-            filled = 30 * done // total
-            sys.stderr.write(f"\r[{'#' * filled}{'.' * (30 - filled)}] {done}/{total}")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Make room for other text."""
-        if self.shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-            self.shown = False

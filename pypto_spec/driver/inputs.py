@@ -139,14 +139,3 @@ def is_spec(file: str | os.PathLike[str]) -> bool:
         return False
     pattern = _TOML if os.fspath(file).lower().endswith(".toml") else _YAML
     return pattern.search(data.removeprefix(b"\xef\xbb\xbf")) is not None
-
-
-def parse_defines(words: Sequence[str]) -> dict[str, str]:
-    """`-D NAME=VALUE` as a mapping; the last of several with one name counts."""
-    made: dict[str, str] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name.strip():
-            raise UsageError(f"-D {word}: write -D NAME=VALUE")
-        made[name.strip()] = value.strip()
-    return made

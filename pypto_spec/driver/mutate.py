@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from pypto_spec.driver.inputs import Gathered
-from pypto_spec.driver.test import Tested, TestOptions, cores, prepare
-from pypto_spec.driver.workers import Died, run_all
+from pypto_spec.driver.test import Tested, TestOptions, prepare
+from pypto_spec.driver.workers import Died, cores, run_all
 from pypto_spec.golden.mutate import judge
 from pypto_spec.records import dataclass
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from time import perf_counter
@@ -15,7 +14,7 @@ from pypto_spec.driver.faults import outcome_findings
 from pypto_spec.driver.inputs import Gathered, Spec, UsageError
 from pypto_spec.driver.session import Compiled, compile_spec, has_errors
 from pypto_spec.driver.timeline import run_timeline
-from pypto_spec.driver.workers import Died, run_all
+from pypto_spec.driver.workers import Died, cores, run_all
 from pypto_spec.golden.need_torch import TorchMissingError, torch
 from pypto_spec.golden.run import Outcome, Subject, golden_test
 from pypto_spec.host.compile import CompileError, CompilerMissingError, KernelSource, MachineError, compile_kernels
@@ -68,32 +67,35 @@ class Tested:
 
 def prepare(specs: Sequence[Spec], defines: Mapping[str, str], jobs: int = 0, debug: bool = False) -> list[Tested]:
     """Compile specs down to kernels loaded for the host model. Raises UsageError where torch or g++ is missing."""
-    made: list[Tested] = []
-    for spec in specs:
-        done = compile_spec(spec, defines=defines, keep_stages=True, debug=debug)
-        tested = Tested(spec, done, findings=list(done.findings))
-        made.append(tested)
-        if done.program is None:
-            continue
-        if done.program.target.platform not in DIALECTS:
-            tested.findings.append(no_dialect(done))
-            continue
-        tested.rendered = render_kernels(done.program, spec.sha256 if done.program.dump is None else None)
+    made = [rendered(spec, defines, debug) for spec in specs]
+    make_ready(made, jobs)
+    return made
+
+
+def rendered(spec: Spec, defines: Mapping[str, str], debug: bool = False) -> Tested:
+    """Compile one spec down to the text of its kernels."""
+    done = compile_spec(spec, defines=defines, keep_stages=True, debug=debug)
+    tested = Tested(spec, done, findings=list(done.findings))
+    if done.program is None:
+        return tested
+    if done.program.target.platform not in DIALECTS:
+        tested.findings.append(no_dialect(done))
+        return tested
+    tested.rendered = render_kernels(done.program, spec.sha256 if done.program.dump is None else None)
+    return tested
+
+
+def make_ready(made: Sequence[Tested], jobs: int = 0) -> None:
+    """Load the kernels of what was rendered for the host model. Raises UsageError where torch or g++ is missing."""
     ready = [t for t in made if t.rendered is not None]
     if not ready:
-        return made
+        return
     try:
         _compile_batches(ready, jobs or cores())
         for tested in ready:
             _load(tested)
     except (CompilerMissingError, MachineError, TorchMissingError) as error:
         raise UsageError(str(error)) from error
-    return made
-
-
-def cores() -> int:
-    """How many processes can run side by side."""
-    return len(os.sched_getaffinity(0))
 
 
 def _kernels(tested: Tested) -> list[KernelSource]:
@@ -142,7 +144,11 @@ def _load(tested: Tested) -> None:
 
 def run_goldens(gathered: Gathered, options: TestOptions, progress: Progress | None = None) -> Iterator[Tested]:
     """The result of every spec, in the order of the specs."""
-    made = prepare(gathered.specs, options.defines, options.jobs, options.debug)
+    yield from run_prepared(prepare(gathered.specs, options.defines, options.jobs, options.debug), options, progress)
+
+
+def run_prepared(made: Sequence[Tested], options: TestOptions, progress: Progress | None = None) -> Iterator[Tested]:
+    """The results of what `make_ready` loaded, in that order."""
     subjects = [t.subject for t in made if t.subject is not None]
 
     def work(place: int) -> tuple[Outcome, float, Timeline | None]:

@@ -7,6 +7,7 @@ with it and no other.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import traceback
 from collections.abc import Callable, Iterator
@@ -45,6 +46,11 @@ def _guarded(work: Callable[[int], T], place: int) -> T | Died:
         return work(place)
     except Exception as error:
         return Died(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+
+
+def cores() -> int:
+    """How many processes can run side by side."""
+    return len(os.sched_getaffinity(0))
 
 
 def run_all(work: Callable[[int], T], count: int, jobs: int) -> Iterator[T | Died]:

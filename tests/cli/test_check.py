@@ -81,7 +81,10 @@ def test_constants_from_the_command_line(tmp_path: Path) -> None:
     assert run("check", good, "-D", "R=32", "-D", "R=many").exit_code == 1
     assert run("check", good, "-D", "NOPE=32").exit_code == 1
     done = run("check", good, "-D", "R")
-    assert (done.exit_code, done.stderr) == (2, "pypto-spec: -D R: write -D NAME=VALUE\n")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "pypto-spec: -D R: write -D NAME=VALUE, or -D @FILE for a file of defines\n",
+    )
 
 
 def test_formats(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pypto_spec.driver.inputs import UsageError, gather, is_spec, parse_defines, search
+from pypto_spec.driver.inputs import UsageError, gather, is_spec, search
 from tests.cli.specs import GOOD, TOML
 
 
@@ -69,10 +69,3 @@ def test_all_unreadable_files_are_named_together() -> None:
         "cannot read one.yaml: there is no such file",
         "cannot read two.yaml: there is no such file",
     ]
-
-
-def test_defines() -> None:
-    assert parse_defines(["A=1", "B = x=y", "A=2"]) == {"A": "2", "B": "x=y"}
-    for word in ("A", "=1", " =1"):
-        with pytest.raises(UsageError):
-            parse_defines([word])

@@ -1,0 +1,1 @@
+"""Choosing the constants of a spec by the modelled makespan; `driver/tune.py` puts the parts together."""

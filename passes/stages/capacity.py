@@ -131,13 +131,14 @@ class Gate:
         return problem_of(lives, here, self.target, memory, self.grids, self._apart(here, depths))
 
     def _apart(self, buffers: Sequence[Buffer], depths: Mapping[Key, int]) -> Iterator[tuple[str, str]]:
-        """Pairs of buffers with different places in one group."""
+        """Pairs of buffers with no stage in common in one group."""
         if not self.tagged:
             return
-        members: dict[int, dict[int, list[str]]] = {}
+        members: dict[int, dict[frozenset[int], list[str]]] = {}
         for buffer in buffers:
-            for number, residue in self.groups.residues(buffer, depths).items():
-                members.setdefault(number, {}).setdefault(residue, []).append(buffer.name)
+            for number, stages in self.groups.sharing(buffer, depths).items():
+                members.setdefault(number, {}).setdefault(stages, []).append(buffer.name)
         for places in members.values():
-            for first, second in combinations(places.values(), 2):
-                yield from ((a, b) for a in first for b in second)
+            for (one, first), (other, second) in combinations(places.items(), 2):
+                if one.isdisjoint(other):
+                    yield from ((a, b) for a in first for b in second)

@@ -40,7 +40,10 @@ def _exact(gate: Gate, depths: Mapping[Key, int], limit: float | None = None) ->
     lives = Lifetimes(outcome.body)
     plans = dict(outcome.plans)
     for memory in overflows:
-        answer = fits(gate.problem(memory, lives, depths), limit)
+        problem = gate.problem(memory, lives, depths)
+        if gate.refuted(problem, depths):
+            return None
+        answer = fits(problem, limit)
         if not isinstance(answer, Fits):
             return None
         plans[memory] = Plan(addresses=answer.placement.addresses, planner="exact")

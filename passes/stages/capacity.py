@@ -135,7 +135,7 @@ class Gate:
             end = stack(problem, chosen).end if self.tagged else 0
             if end <= problem.capacity:
                 continue  # without stages there is nothing to choose here, and AllocateMemoryAddr packs what overflows
-            packed = None if self._refuted(problem, depths) else first_fit(problem)
+            packed = None if self.refuted(problem, depths) else first_fit(problem)
             if packed is not None and packed.end <= problem.capacity:
                 plans[memory] = Plan(addresses=packed.addresses, planner="first_fit")
             else:
@@ -147,7 +147,7 @@ class Gate:
         here = [b for b in self.buffers.values() if b.memory is memory]
         return problem_of(lives, here, self.target, memory, self.grids, self._apart(here, depths))
 
-    def _refuted(self, problem: Problem, depths: Mapping[Key, int]) -> bool:
+    def refuted(self, problem: Problem, depths: Mapping[Key, int]) -> bool:
         """Whether bytes alone show that nothing fits: those of one statement, or of the places of a group."""
         here = [self.buffers[item.name] for item in problem.items]
         needs = [lower_bound(problem).end]

@@ -73,7 +73,8 @@ def constant_knobs(root: MappingNode, near: set[Place], *, of_tensors: bool) -> 
 
 def _ahead(root: MappingNode, near: set[Place], name: str, texts: Mapping[str, str]) -> str:
     """What has to change by hand with a constant that the shapes of tiles depend on."""
-    loops = [loop for body in _bodies(root) for loop in _around(body, near)]
+    mentions = {s.span.start for s in _near(root, near) if name in _closure(_words(s), texts)}
+    loops = [loop for body in _bodies(root) for loop in _around(body, mentions)]
     counts = _closure({w for loop in loops for key in _HEADERS for w in _words(loop.get(key))}, texts)
     return "" if name in counts else FOLLOW if loops else REST
 

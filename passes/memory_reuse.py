@@ -37,13 +37,11 @@ QUICK = 0.5
 def _exact(gate: Gate, depths: Mapping[Key, int], limit: float | None = None) -> Outcome | None:
     """The plan at these depths with the memories that overflow placed exactly, or None where one cannot be."""
     outcome, overflows = gate.attempt(depths)
-    lives = Lifetimes(outcome.body)
     plans = dict(outcome.plans)
-    for memory in overflows:
-        problem = gate.problem(memory, lives, depths)
-        if gate.refuted(problem, depths):
+    for memory, overflow in overflows.items():
+        if overflow.least > overflow.problem.capacity:
             return None
-        answer = fits(problem, limit)
+        answer = fits(overflow.problem, limit)
         if not isinstance(answer, Fits):
             return None
         plans[memory] = Plan(addresses=answer.placement.addresses, planner="exact")
@@ -53,14 +51,22 @@ def _exact(gate: Gate, depths: Mapping[Key, int], limit: float | None = None) ->
 def _settle(region: Region, gate: Gate, context: Context) -> Outcome:
     """The plan of a region; depth that was lost is reported.
 
-    An exact search is asked for the depths that the author insists on, and its placement taken; else for those that
-    somebody is told of, and its placement is only advised.
+    Where only an exact search places it, all depth is asked for. Else the search is asked for the depths that the
+    author insists on, and its placement taken; or for those that somebody is told of, and its placement is advised.
     """
     outcome = gate.settle()
     misses = outcome.misses
     lost = {key: g for key, g in gate.groups.of.items() if outcome.depths[key] < g.requested}
     advice = ""
-    if outcome.fits and not context.trial and installed():
+    if not outcome.fits:
+        whole = {key: group.requested for key, group in gate.groups.of.items()}
+        limit = None if any(is_promoted(region, group, context) for group in lost.values()) else QUICK
+        may = bool(lost) and _may_search(context)
+        better = (_exact(gate, whole, limit) or _exact(gate, outcome.depths)) if may else None
+        if better is None:
+            return outcome  # AllocateMemoryAddr says what is too much
+        outcome, lost = better, {key: g for key, g in lost.items() if better.depths[key] < g.requested}
+    elif _may_search(context):
         promoted = [key for key, group in lost.items() if is_promoted(region, group, context)]
         asked = promoted or [key for key, group in lost.items() if is_heard(region, group, context)]
         depths = {**outcome.depths, **{key: lost[key].requested for key in asked}}
@@ -70,16 +76,15 @@ def _settle(region: Region, gate: Gate, context: Context) -> Outcome:
             lost = {key: group for key, group in lost.items() if key not in promoted}
         elif better is not None:
             advice = ADVISED
-    for key, group in gate.groups.of.items():
-        line = place_of(region, group).line
-        context.depths.append(Depth(region.name, group.memory, line, group.requested, outcome.depths[key], group.slot))
-    if not outcome.fits:
-        return outcome
     for key, group in lost.items():
         report_depth(
             region, group, outcome.depths[key], context, buffers=gate.buffers, miss=misses.get(key), exact=advice
         )
     return outcome
+
+
+def _may_search(context: Context) -> bool:
+    return not context.trial and installed()
 
 
 class _Plans(Rewriter):
@@ -98,6 +103,9 @@ class _Plans(Rewriter):
         self.used |= Lifetimes(region.body).of.keys()
         gate = Gate(region, self.buffers, self.context.target, self.grids)
         outcome = _settle(region, gate, self.context)
+        for key, group in gate.groups.of.items():
+            line, depth = place_of(region, group).line, outcome.depths[key]
+            self.context.depths.append(Depth(region.name, group.memory, line, group.requested, depth, group.slot))
         for plan in outcome.plans.values():
             if plan.addresses is None:
                 self.lives_in.update(plan.lives_in)

@@ -38,11 +38,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """A memory that is too small for statements in this order: the lowest placement that was made ends at `end`."""
+    """A memory that is too small for statements in this order: the lowest placement that was made ends at `end`.
+
+    None ends below `least`, in bytes.
+    """
 
     body: tuple[Stmt, ...]
     problem: Problem
     end: int
+    least: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +139,12 @@ class Gate:
             end = stack(problem, chosen).end if self.tagged else 0
             if end <= problem.capacity:
                 continue  # without stages there is nothing to choose here, and AllocateMemoryAddr packs what overflows
-            packed = None if self.refuted(problem, depths) else first_fit(problem)
+            least = self.least(problem, depths)
+            packed = first_fit(problem) if least <= problem.capacity else None
             if packed is not None and packed.end <= problem.capacity:
                 plans[memory] = Plan(addresses=packed.addresses, planner="first_fit")
             else:
-                overflows[memory] = Overflow(body, problem, end if packed is None else min(end, packed.end))
+                overflows[memory] = Overflow(body, problem, end if packed is None else min(end, packed.end), least)
         return Outcome(body, plans, self.groups, dict(depths)), overflows
 
     def problem(self, memory: Memory, lives: Lifetimes, depths: Mapping[Key, int]) -> Problem:
@@ -147,12 +152,12 @@ class Gate:
         here = [b for b in self.buffers.values() if b.memory is memory]
         return problem_of(lives, here, self.target, memory, self.grids, self._apart(here, depths))
 
-    def refuted(self, problem: Problem, depths: Mapping[Key, int]) -> bool:
-        """Whether bytes alone show that nothing fits: those of one statement, or of the places of a group."""
+    def least(self, problem: Problem, depths: Mapping[Key, int]) -> int:
+        """A bound of the end of all placements, in bytes: from one statement, or from the places of a group."""
         here = [self.buffers[item.name] for item in problem.items]
         needs = [lower_bound(problem).end]
         needs += [sum(lower_bound(problem.part(p)).end for p in places) for places in self._places(here, depths)]
-        return max(needs) > problem.capacity
+        return max(needs)
 
     def _apart(self, buffers: Sequence[Buffer], depths: Mapping[Key, int]) -> Iterator[tuple[str, str]]:
         """Pairs of buffers with different places in one group."""

@@ -14,7 +14,8 @@ from pypto_spec.diagnostics.rules.hints import PIPELINE_DEPTH
 from pypto_spec.diagnostics.span import Span
 from pypto_spec.ir.nodes import Buffer, For, Region
 from pypto_spec.passes.base import Context
-from pypto_spec.passes.memory.ledger import Row, listing, residents, size
+from pypto_spec.passes.memory.ledger import EXTRA, Row, listing, residents, size
+from pypto_spec.passes.memory.planners.exact import installed
 from pypto_spec.passes.stages.capacity import Overflow
 from pypto_spec.passes.stages.groups import Group, loop_of
 from pypto_spec.records import dataclass
@@ -29,11 +30,16 @@ NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """What lives beside a group's largest tiles where the most is live: by how many bytes all of it is too much."""
+    """What lives beside a group's largest tiles where the most is live: by how many bytes all is too much, and why.
+
+    `gaps`: it is not too much as such, but every placement that was made leaves gaps.
+    """
 
     rows: tuple[Row, ...]
     excess: int
     line: int | None
+    why: str
+    gaps: bool
 
 
 def is_promoted(region: Region, group: Group, context: Context) -> bool:
@@ -91,10 +97,13 @@ def report_depth(
         ]
     else:
         excess = beside.excess if beside is not None else 0
+        why = beside.why if beside is not None else "with what lives beside them"
         helps = [
-            f"{requested} stages would fit alone ({size(need)}), but with what lives beside them {size(excess)} are "
-            "too much: make that smaller, use it earlier, or ask for fewer `stages`",
+            f"{requested} stages would fit alone ({size(need)}), but {why} {size(excess)} are too much: make that "
+            "smaller, use it earlier, or ask for fewer `stages`",
         ]
+        if beside is not None and beside.gaps and not installed():
+            helps.append(f"or install the exact search, which may still keep them apart: `{EXTRA}`")
     if exact:
         helps.append(exact)
     found = diagnose(
@@ -147,8 +156,12 @@ def _beside(group: Group, miss: Overflow, buffers: Mapping[str, Buffer]) -> _Bes
     found = residents(miss.body, miss.problem, buffers)
     largest = group.widest.loc.span.start if group.widest is not None else None
     rows = [row for row in found.rows if row.life.first is None or row.life.first.loc.span.start != largest]
-    needed = found.end if found.end > miss.problem.capacity else miss.end
-    return _Beside(tuple(rows), needed - miss.problem.capacity, found.at.loc.span.line if found.at else None)
+    at, capacity = found.at.loc.span.line if found.at else None, miss.problem.capacity
+    if found.end > capacity:
+        return _Beside(tuple(rows), found.end - capacity, at, "with what lives beside them", gaps=False)
+    if miss.least > capacity:
+        return _Beside(tuple(rows), miss.least - capacity, at, "with the other tiles that a stage keeps", gaps=False)
+    return _Beside(tuple(rows), miss.end - capacity, at, "what lives at other times leaves gaps, and", gaps=True)
 
 
 def _labels(rows: tuple[Row, ...]) -> list[Label]:

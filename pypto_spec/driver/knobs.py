@@ -179,11 +179,16 @@ def _statements(node: Node | None, near: set[Place]) -> Iterator[MappingNode]:
         for item in node.items:
             yield from _statements(item, near)
     elif isinstance(node, MappingNode):
-        if node.span.start in near:
+        if _is_at(node, near):
             yield node
             return
         for _, value in node.items:
             yield from _statements(value, near)
+
+
+def _is_at(statement: MappingNode, near: set[Place]) -> bool:
+    """Whether a statement stands at one of the places: where it begins, or its keyword behind a brace."""
+    return statement.span.start in near or any(key.span.start in near for key, _ in statement.items)
 
 
 def _words(node: Node | None) -> set[str]:
@@ -232,7 +237,7 @@ def _blocks(node: Node, near: set[Place], looped: bool = False) -> Iterator[tupl
     if isinstance(node, SequenceNode):
         for item in node.items:
             yield from _blocks(item, near, looped)
-        if any(isinstance(item, MappingNode) and item.span.start in near for item in node.items):
+        if any(isinstance(item, MappingNode) and _is_at(item, near) for item in node.items):
             yield node, looped
     elif isinstance(node, MappingNode):
         for _, value in node.items:

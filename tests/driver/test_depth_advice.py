@@ -300,6 +300,65 @@ def test_stages_may_be_an_expression() -> None:
     assert follow(HALVED) == 2
 
 
+TOML = """\
+spec = "v1"
+name = "toml"
+[tensors]
+a = {dtype = "fp32", shape = [1024, 128]}
+out = {dtype = "fp32", shape = [1024, 128], access = "out"}
+[[program]]
+region = "toml"
+[[program.body]]
+pipeline = {index = "i", count = 16, stages = 12}
+body = [
+  {load = {into = "t", from = "a", at = ["i * 64", 0], shape = [64, 128]}},
+  {exp = {into = "y", x = "t"}},
+  {store = {from = "y", to = "out", at = ["i * 64", 0]}},
+]
+"""
+
+
+def test_statements_in_braces_are_found() -> None:
+    (found,) = (d for d in check_text(TOML, "k.toml") if d.rule.code == CODE)
+    assert [h for h in found.helps if "->" in h] == [
+        "`stages` in line 9: 12 -> 5 fits (needs 163840 B)",
+        "`shape` of `load` in line 11, dimension 0: 64 -> 16: all 12 stages fit (needs 98304 B; the loop around it has "
+        "to follow)",
+    ]
+
+
+FUNCTION = """\
+spec: v1
+name: function
+constants: {TR: 64}
+tensors:
+  a: {dtype: fp32, shape: [1024, 256]}
+  out: {dtype: fp32, shape: [1024, 256], access: out}
+functions:
+  work:
+    args: {p: tensor, q: tensor}
+    body:
+      - pipeline: {index: i, count: 1024 // TR, stages: 4}
+        body:
+          - load: {into: t, from: p, at: [i * TR, 0], shape: [TR, 256]}
+          - exp: {into: y, x: t}
+          - store: {from: y, to: q, at: [i * TR, 0]}
+program:
+  - region: function
+    body:
+      - call: {function: work, args: {p: a, q: out}}
+"""
+
+
+def test_pipelines_in_functions_have_ways_out() -> None:
+    (found,) = depth(FUNCTION)
+    assert found.helps[1:] == (
+        "`stages` in line 11: 4 -> 2 fits (needs 131072 B)",
+        "`TR`: 64 -> 32: all 4 stages fit (needs 131072 B)",
+    )
+    assert follow(FUNCTION) == 2
+
+
 def test_a_variant_decides_its_own_constants() -> None:
     text = CONSTANTS.replace("tensors:", "variants: {matrix: {TR: [64, 32]}}\ntensors:", 1)
     (found,) = depth(text)

@@ -103,7 +103,7 @@ class _Slots(Rewriter):
 
     def _fits(self, needs: dict[Memory, int], loop: For, loads: Sequence[Op]) -> bool:
         """Whether the slots fit beside those there are and what else is live in the loop."""
-        others = live_bytes(loop.body, {op.result for op in loads})
+        others = live_bytes(self.body, loop, {op.result for op in loads})
         return all(
             self.taken.get(memory, 0) + size + others.get(memory, 0) <= self.target.capacity[memory]
             for memory, size in needs.items()

@@ -13,6 +13,7 @@ its consumer, a set behind the one that holds its producer.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from pypto_spec.ir.loops import least_trips
@@ -99,12 +100,19 @@ class Analysis(Course):
         """
         self.standing = self.edges
         loops = [s for s in self.order if isinstance(s, For) and least_trips(s) == 0]
-        for loop in loops if len(loops) <= MOST_SUPPOSED else ():
+        for loop in loops if len(loops) <= MOST_SUPPOSED and self._crowded() else ():
             self.supposed = frozenset(self.places.around[loop])
             self._look()
             self.visits_if[loop] = self.visits
         self.supposed = frozenset()
         self._look()
+
+    def _crowded(self) -> bool:
+        """Whether there are more flags of one kind than ids, so that some have to share one."""
+        count = Counter[tuple[int, int]]()
+        for edge in (*self.edges.values(), *self.carried.values()):
+            count[edge.source, edge.target] += edge.width
+        return max(count.values(), default=0) > self.ids
 
     def _look(self) -> None:
         """A run that changes nothing, for what is known at each statement."""

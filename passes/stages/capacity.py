@@ -154,23 +154,29 @@ class Gate:
 
     def least(self, problem: Problem, depths: Mapping[Key, int]) -> int:
         """A bound of the end of all placements, in bytes: from one statement, or from the places of a group."""
-        here = [self.buffers[item.name] for item in problem.items]
+        here = [b for item in problem.items if (b := self.buffers[item.name]).name not in self.groups.local]
         needs = [lower_bound(problem).end]
-        needs += [sum(lower_bound(problem.part(p)).end for p in places) for places in self._places(here, depths)]
+        for places in self._places(here, depths):
+            if all(one.isdisjoint(other) for one, other in combinations(places, 2)):
+                needs.append(sum(lower_bound(problem.part(names)).end for names in places.values()))
         return max(needs)
 
     def _apart(self, buffers: Sequence[Buffer], depths: Mapping[Key, int]) -> Iterator[tuple[str, str]]:
-        """Pairs of buffers with different places in one group."""
+        """Pairs of buffers with no stage of a group in common."""
         if not self.tagged:
             return
+        local = self.groups.local
         for places in self._places(buffers, depths):
-            for first, second in combinations(places, 2):
-                yield from ((a, b) for a in first for b in second)
+            for (one, first), (other, second) in combinations(places.items(), 2):
+                if one.isdisjoint(other):
+                    yield from ((a, b) for a in first for b in second if a not in local or b not in local)
 
-    def _places(self, buffers: Sequence[Buffer], depths: Mapping[Key, int]) -> Iterator[Sequence[Sequence[str]]]:
-        """For each group the buffers by their places, which stand apart."""
-        members: dict[int, dict[int, list[str]]] = {}
+    def _places(
+        self, buffers: Sequence[Buffer], depths: Mapping[Key, int]
+    ) -> Iterator[Mapping[frozenset[int], Sequence[str]]]:
+        """For each group the buffers by the stages that may stand in them."""
+        members: dict[int, dict[frozenset[int], list[str]]] = {}
         for buffer in buffers:
-            for number, residue in self.groups.residues(buffer, depths).items():
-                members.setdefault(number, {}).setdefault(residue, []).append(buffer.name)
-        return (list(places.values()) for places in members.values())
+            for number, stages in self.groups.sharing(buffer, depths).items():
+                members.setdefault(number, {}).setdefault(stages, []).append(buffer.name)
+        return iter(members.values())

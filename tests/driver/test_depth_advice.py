@@ -77,7 +77,7 @@ program:
 NESTED = """\
 spec: v1
 name: nested
-constants: {TR: 32, OUTER: 2, INNER: 4}
+constants: {TR: 64, OUTER: 2, INNER: 4}
 tensors:
   a: {dtype: fp32, shape: [512, 512]}
   b: {dtype: fp32, shape: [512, 128]}

@@ -101,7 +101,8 @@ class _Allocation(Rewriter):
         buffers = [b for b in here if b.name not in names] + list(apart.buffers)
         lives = Lifetimes(apart.region.body)
         asked = {**self.asked, **grids_of(apart.region)}
-        found = rescue(problem_of(lives, buffers, self.context.target, memory, asked))
+        problem = problem_of(lives, buffers, self.context.target, memory, asked)
+        found = rescue(problem, search=not self.context.trial)
         if found.placement is None:
             overflow(apart.region, buffers, end, lives, found, self.context)
             return region

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from pypto_spec.diagnostics.model import Sink
 from pypto_spec.ir.nodes import Program
+from pypto_spec.passes.stages.achieved import Depth
 from pypto_spec.records import dataclass
 from pypto_spec.targets.model import Target
 
@@ -52,6 +53,10 @@ class Context:
     sink: Sink
     replan: Replan | None = None
     timings: dict[str, float] = field(default_factory=dict)
+    trial: bool = False
+    """The program is planned for advice alone: hints stay hints, and no search is asked that may take long."""
+    depths: list[Depth] = field(default_factory=list)
+    """What became of the stages of pipelines, filled by MemoryReuse."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,18 +25,23 @@ from pypto_spec.passes.memory.lifetimes import Lifetimes
 from pypto_spec.passes.memory.planners.exact import Fits, fits, installed
 from pypto_spec.passes.memory.rebuffer import Rebuffer
 from pypto_spec.passes.memory.written import check_values
+from pypto_spec.passes.stages.achieved import Depth
 from pypto_spec.passes.stages.capacity import Gate, Outcome, Plan
-from pypto_spec.passes.stages.depth import ADVISED, is_promoted, report_depth
+from pypto_spec.passes.stages.depth import ADVISED, is_heard, is_promoted, place_of, report_depth
 from pypto_spec.passes.stages.groups import Key
 
+QUICK = 0.5
+"""Deterministic seconds of the search for a placement that is only advised."""
 
-def _exact(gate: Gate, depths: Mapping[Key, int]) -> Outcome | None:
+
+def _exact(gate: Gate, depths: Mapping[Key, int], limit: float | None = None) -> Outcome | None:
     """The plan at these depths with the memories that overflow placed exactly, or None where one cannot be."""
     outcome, overflows = gate.attempt(depths)
-    lives = Lifetimes(outcome.body)
     plans = dict(outcome.plans)
-    for memory in overflows:
-        answer = fits(gate.problem(memory, lives, depths))
+    for memory, overflow in overflows.items():
+        if overflow.least > overflow.problem.capacity:
+            return None
+        answer = fits(overflow.problem, limit)
         if not isinstance(answer, Fits):
             return None
         plans[memory] = Plan(addresses=answer.placement.addresses, planner="exact")
@@ -44,19 +49,42 @@ def _exact(gate: Gate, depths: Mapping[Key, int]) -> Outcome | None:
 
 
 def _settle(region: Region, gate: Gate, context: Context) -> Outcome:
-    """The plan of a region; depth that was lost is reported."""
+    """The plan of a region; depth that was lost is reported.
+
+    Where only an exact search places it, all depth is asked for. Else the search is asked for the depths that the
+    author insists on, and its placement taken; or for those that somebody is told of, and its placement is advised.
+    """
     outcome = gate.settle()
-    lost = [g for key, g in gate.groups.of.items() if outcome.depths[key] < g.requested]
-    if not outcome.fits or not lost:
-        return outcome
-    whole = {key: group.requested for key, group in gate.groups.of.items()}
-    better = _exact(gate, whole) if installed() else None
-    if better is not None and any(is_promoted(region, group, context) for group in lost):
-        return better
-    for group in lost:
-        achieved = outcome.depths[group.memory, group.number]
-        report_depth(region, group, achieved, context, exact="" if better is None else ADVISED)
+    misses = outcome.misses
+    lost = {key: g for key, g in gate.groups.of.items() if outcome.depths[key] < g.requested}
+    advice = ""
+    if not outcome.fits:
+        whole = {key: group.requested for key, group in gate.groups.of.items()}
+        limit = None if any(is_promoted(region, group, context) for group in lost.values()) else QUICK
+        may = bool(lost) and _may_search(context)
+        better = (_exact(gate, whole, limit) or _exact(gate, outcome.depths)) if may else None
+        if better is None:
+            return outcome  # AllocateMemoryAddr says what is too much
+        outcome, lost = better, {key: g for key, g in lost.items() if better.depths[key] < g.requested}
+    elif _may_search(context):
+        promoted = [key for key, group in lost.items() if is_promoted(region, group, context)]
+        asked = promoted or [key for key, group in lost.items() if is_heard(region, group, context)]
+        depths = {**outcome.depths, **{key: lost[key].requested for key in asked}}
+        better = _exact(gate, depths, None if promoted else QUICK) if asked else None
+        if better is not None and promoted:
+            outcome = better
+            lost = {key: group for key, group in lost.items() if key not in promoted}
+        elif better is not None:
+            advice = ADVISED
+    for key, group in lost.items():
+        report_depth(
+            region, group, outcome.depths[key], context, buffers=gate.buffers, miss=misses.get(key), exact=advice
+        )
     return outcome
+
+
+def _may_search(context: Context) -> bool:
+    return not context.trial and installed()
 
 
 class _Plans(Rewriter):
@@ -75,6 +103,9 @@ class _Plans(Rewriter):
         self.used |= Lifetimes(region.body).of.keys()
         gate = Gate(region, self.buffers, self.context.target, self.grids)
         outcome = _settle(region, gate, self.context)
+        for key, group in gate.groups.of.items():
+            line, depth = place_of(region, group).line, outcome.depths[key]
+            self.context.depths.append(Depth(region.name, group.memory, line, group.requested, depth, group.slot))
         for plan in outcome.plans.values():
             if plan.addresses is None:
                 self.lives_in.update(plan.lives_in)

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pypto_spec.diagnostics.model import Label
 from pypto_spec.diagnostics.rules.memory import CAPACITY
-from pypto_spec.ir.nodes import Buffer, Op, Region
+from pypto_spec.ir.nodes import Buffer, Op, Region, Stmt
 from pypto_spec.passes.base import Context
 from pypto_spec.passes.memory.lifetimes import Lifetime, Lifetimes
+from pypto_spec.passes.memory.planners.bound import lower_bound
 from pypto_spec.passes.memory.planners.rescue import Refusal, Rescue
+from pypto_spec.passes.memory.problem import Problem
 from pypto_spec.records import dataclass
 
 SHOWN = 8
@@ -94,6 +96,23 @@ def rows(buffers: Iterable[Buffer], lives: Lifetimes, sizes: Mapping[str, int]) 
     return sorted(found.values(), key=lambda row: -row.total)
 
 
+@dataclass(frozen=True, slots=True)
+class Residents:
+    """Who lives in a memory where the most is live: at statement `at`, up to byte `end`, largest first."""
+
+    rows: tuple[Row, ...]
+    end: int
+    at: Op | None
+
+
+def residents(body: tuple[Stmt, ...], problem: Problem, buffers: Mapping[str, Buffer]) -> Residents:
+    """The residents of a problem of a region's body."""
+    lives, bound = Lifetimes(body), lower_bound(problem)
+    items = [problem.items[n] for n in bound.items]
+    sizes = {item.name: item.bytes for item in items}
+    return Residents(tuple(rows((buffers[i.name] for i in items), lives, sizes)), bound.end, _op(lives, bound.where))
+
+
 def overflow(
     region: Region,
     buffers: Sequence[Buffer],
@@ -115,13 +134,17 @@ def overflow(
     span = at.loc.span if at is not None else region.loc.span
     listed = rows((b for b in buffers if b.name in live), lives, sizes)
     others = rows((b for b in buffers if b.name in sizes and b.name not in live), lives, sizes)
-    notes = [_listing(f"live in `{memory}`{f' at line {span.line}' if at is not None else ''}:", listed, found)]
+    notes = [listing(f"live in `{memory}`{f' at line {span.line}' if at is not None else ''}:", listed, found)]
     if found.refusal is not Refusal.TOO_MUCH:
-        notes.append(_listing(f"in `{memory}` at other times:", others, None))
+        notes.append(listing(f"in `{memory}` at other times:", others))
         notes.append(_gaps(end, found))
-    smaller = "use smaller tiles, or load less at a time in a loop"
-    if any(row.stages for row in listed):
-        smaller = "use smaller tiles or fewer `stages`"
+    shared = [d for d in context.depths if (d.region, d.memory) == (region.name, problem.memory) and d.achieved == 1]
+    notes += [
+        f"the {d.requested} stages of the pipeline in line {d.line} share one buffer, like a loop without stages"
+        for d in shared
+        if d.requested > 1
+    ]
+    smaller = "use smaller tiles" if shared else "use smaller tiles, or load less at a time in a loop"
     helps = [f"{size(needed - available)} too much: {smaller}"]
     if found.refusal is Refusal.NOT_INSTALLED:
         helps.append(f"or install the exact search, which may still place it: `{EXTRA}`")
@@ -141,6 +164,8 @@ def overflow(
             ("needed_bytes", needed),
             ("available_bytes", available),
             ("excess_bytes", needed - available),
+            ("region", region.name),
+            ("space", memory),
             ("live_bytes", bound.end),
         ],
     )
@@ -165,7 +190,8 @@ def _op(lives: Lifetimes, where: int | None) -> Op | None:
     return lives.ops.get(where) or next((o for n, o in sorted(lives.ops.items()) if n >= where), None)
 
 
-def _listing(title: str, found: Sequence[Row], rescue: Rescue | None) -> str:
+def listing(title: str, found: Sequence[Row], rescue: Rescue | None = None) -> str:
+    """Rows under a title; with a rescue also what is reserved, and the sum. Empty where there are none."""
     lines = [row.text() for row in found[:SHOWN]]
     if len(found) > SHOWN:
         rest = found[SHOWN:]

@@ -6,8 +6,9 @@ an op turns one into the other in place they may also start at one byte, but mus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field, replace
+from itertools import combinations
 
 from pypto_spec.ir.types import Memory, round_up
 from pypto_spec.records import dataclass
@@ -50,6 +51,16 @@ class Problem:
     def end(self, addresses: Mapping[str, int]) -> int:
         """The highest end address of a placement, in bytes."""
         return max((addresses[i.name] + i.bytes for i in self.items), default=self.reserved)
+
+    def part(self, names: Collection[str]) -> Problem:
+        """The problem of some of its items."""
+        chosen = set(names)
+        numbers = [n for n, item in enumerate(self.items) if item.name in chosen]
+        within = [(p, q, (numbers[p], numbers[q])) for p, q in combinations(range(len(numbers)), 2)]
+        apart, level = (
+            frozenset((p, q) for p, q, pair in within if pair in pairs) for pairs in (self.apart, self.level)
+        )
+        return replace(self, items=tuple(self.items[n] for n in numbers), apart=apart, level=level)
 
     def faults(self, addresses: Mapping[str, int]) -> list[str]:
         """What is wrong with a placement; empty if it is a solution. Capacity is not looked at."""

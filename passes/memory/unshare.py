@@ -60,8 +60,10 @@ class _Groups:
                     if ref.buffer in self.names:
                         self.scratch[ref.buffer] = self.scratch.get(ref.buffer, 0) + 1
             elif isinstance(stmt, For):
+                inside = list(definitions(stmt.body))
                 for carry in stmt.carries:
-                    for value in (carry.init, carry.yielded, carry.result):
+                    # What stands where a carried value does, in its loop, is a step on the way to the next one.
+                    for value in (carry.init, carry.yielded, carry.result, *inside):
                         self.join(carry.arg, value)
             elif isinstance(stmt, If):
                 for phi in stmt.phis:

@@ -16,6 +16,7 @@ from pypto_spec.ir.nodes import Buffer, For, Op, Planner, Region, Stmt
 from pypto_spec.ir.rewrite import Rewriter, ops
 from pypto_spec.ir.types import Memory
 from pypto_spec.passes.memory.lifetimes import Lifetimes
+from pypto_spec.passes.memory.planners.bound import lower_bound
 from pypto_spec.passes.memory.planners.first_fit import first_fit
 from pypto_spec.passes.memory.planners.places import shared, stack
 from pypto_spec.passes.memory.planners.pose import problem_of
@@ -36,14 +37,31 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Overflow:
+    """A memory that is too small for statements in this order: the lowest placement that was made ends at `end`.
+
+    None ends below `least`, in bytes.
+    """
+
+    body: tuple[Stmt, ...]
+    problem: Problem
+    end: int
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """A region with its plans; `depths` are the buffers that each group got."""
+    """A region with its plans; `depths` are the buffers that each group got.
+
+    `misses`: by group, the overflow for which it first gave up a buffer.
+    """
 
     body: tuple[Stmt, ...]
     plans: Mapping[Memory, Plan]
     groups: Groups
     depths: Mapping[Key, int]
     fits: bool = True
+    misses: Mapping[Key, Overflow] = field(default_factory=dict)
 
 
 class _Reorder(Rewriter):
@@ -90,20 +108,22 @@ class Gate:
             for key, group in self.groups.of.items()
         }
         lazy = False
+        misses: dict[Key, Overflow] = {}
         while True:
             outcome, overflows = self.attempt(depths, lazy=lazy)
             if not overflows:
-                return outcome
+                return replace(outcome, misses=misses)
             shed = [key for key in depths if key[0] in overflows and depths[key] > 1]
             if shed:
                 most = min(shed, key=lambda key: (-self.groups.of[key].slot, key[1]))
+                misses.setdefault(most, overflows[most[0]])
                 depths[most] -= 1
             elif any(key[0] in overflows for key in depths) and not lazy:
                 lazy = True
             else:
                 return replace(outcome, fits=False)
 
-    def attempt(self, depths: Mapping[Key, int], *, lazy: bool = False) -> tuple[Outcome, list[Memory]]:
+    def attempt(self, depths: Mapping[Key, int], *, lazy: bool = False) -> tuple[Outcome, dict[Memory, Overflow]]:
         """The plan with so many buffers for each group, and the memories that overflow with it."""
         body = self.region.body
         short = {key: depth for key, depth in depths.items() if depth < self.groups.of[key].requested}
@@ -111,18 +131,20 @@ class Gate:
             body = _Reorder(short, lazy).block(body)
         lives = Lifetimes(body)
         plans: dict[Memory, Plan] = {}
-        overflows: list[Memory] = []
+        overflows: dict[Memory, Overflow] = {}
         for memory in dict.fromkeys(self.buffers[name].memory for name in self.buffers if name in lives.of):
             problem = self.problem(memory, lives, depths)
             chosen = shared(problem)
             plans[memory] = Plan(chosen)
-            if not self.tagged or stack(problem, chosen).end <= problem.capacity:
+            end = stack(problem, chosen).end if self.tagged else 0
+            if end <= problem.capacity:
                 continue  # without stages there is nothing to choose here, and AllocateMemoryAddr packs what overflows
-            packed = first_fit(problem)
-            if packed.end <= problem.capacity:
+            least = self.least(problem, depths)
+            packed = first_fit(problem) if least <= problem.capacity else None
+            if packed is not None and packed.end <= problem.capacity:
                 plans[memory] = Plan(addresses=packed.addresses, planner="first_fit")
             else:
-                overflows.append(memory)
+                overflows[memory] = Overflow(body, problem, end if packed is None else min(end, packed.end), least)
         return Outcome(body, plans, self.groups, dict(depths)), overflows
 
     def problem(self, memory: Memory, lives: Lifetimes, depths: Mapping[Key, int]) -> Problem:
@@ -130,15 +152,31 @@ class Gate:
         here = [b for b in self.buffers.values() if b.memory is memory]
         return problem_of(lives, here, self.target, memory, self.grids, self._apart(here, depths))
 
+    def least(self, problem: Problem, depths: Mapping[Key, int]) -> int:
+        """A bound of the end of all placements, in bytes: from one statement, or from the places of a group."""
+        here = [b for item in problem.items if (b := self.buffers[item.name]).name not in self.groups.local]
+        needs = [lower_bound(problem).end]
+        for places in self._places(here, depths):
+            if all(one.isdisjoint(other) for one, other in combinations(places, 2)):
+                needs.append(sum(lower_bound(problem.part(names)).end for names in places.values()))
+        return max(needs)
+
     def _apart(self, buffers: Sequence[Buffer], depths: Mapping[Key, int]) -> Iterator[tuple[str, str]]:
-        """Pairs of buffers with no stage in common in one group."""
+        """Pairs of buffers with no stage of a group in common."""
         if not self.tagged:
             return
+        local = self.groups.local
+        for places in self._places(buffers, depths):
+            for (one, first), (other, second) in combinations(places.items(), 2):
+                if one.isdisjoint(other):
+                    yield from ((a, b) for a in first for b in second if a not in local or b not in local)
+
+    def _places(
+        self, buffers: Sequence[Buffer], depths: Mapping[Key, int]
+    ) -> Iterator[Mapping[frozenset[int], Sequence[str]]]:
+        """For each group the buffers by the stages that may stand in them."""
         members: dict[int, dict[frozenset[int], list[str]]] = {}
         for buffer in buffers:
             for number, stages in self.groups.sharing(buffer, depths).items():
                 members.setdefault(number, {}).setdefault(stages, []).append(buffer.name)
-        for places in members.values():
-            for (one, first), (other, second) in combinations(places.items(), 2):
-                if one.isdisjoint(other):
-                    yield from ((a, b) for a in first for b in second)
+        return iter(members.values())

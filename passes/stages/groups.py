@@ -47,27 +47,34 @@ class Group:
 
 
 class Groups:
-    """The groups of one region, and the stages that each of its buffers belongs to."""
+    """The groups of one region, and the stages that each of its buffers belongs to.
+
+    A buffer that one pipe alone works on (what stays between two vector instructions, scratch) is `local`: its stages
+    are in order anyway, so that two of them may share a place, and it counts for no depth. It stays apart from what
+    other pipes move for other stages.
+    """
 
     def __init__(
         self, body: Sequence[Stmt], lives: Lifetimes, buffers: Mapping[str, Buffer], grid: Mapping[Memory, int]
     ) -> None:
-        makers = {value: op for op in ops(body) if op.stages and keeps_stages_apart(op) for value in op.results}
         self.of: dict[Key, Group] = {}
         self.stages: dict[str, dict[int, frozenset[int]]] = {}
         """By buffer: its stages in each group; several of what goes from copy to copy, or is shared already."""
+        self.local: set[str] = set()
+        makers, pipes = _touched(body)
         found: dict[Key, set[int]] = {}
         for life in lives.of.values():
             buffer = buffers[life.buffer]
-            if buffer.owner != "compiler":
-                continue
             mine: dict[int, set[int]] = {}
-            for op in (makers[v] for v in life.values if v in makers):
+            for op in makers.get(life.buffer, ()) if buffer.owner == "compiler" else ():
                 for number, stage in op.stages:
                     mine.setdefault(number, set()).add(stage)
             if not mine:
                 continue
             self.stages[life.buffer] = {number: frozenset(stages) for number, stages in mine.items()}
+            if len(pipes[life.buffer]) == 1:
+                self.local.add(life.buffer)
+                continue
             for number, stages in mine.items():
                 if len(stages) > 1:
                     continue
@@ -85,15 +92,33 @@ class Groups:
         """The stages of each group that may stand in a buffer; two with no stage of a group in common stay apart."""
         found: dict[int, frozenset[int]] = {}
         for number, stages in self.stages.get(buffer.name, {}).items():
+            key = (buffer.memory, number)
+            depth = depths.get(key, 1)
             if len(stages) > 1:
                 found[number] = stages
-                continue
-            depth = depths.get((buffer.memory, number), 1)
-            if depth > 1:
+            elif depth > 1:
+                ordinals = self.of[key].ordinals
                 (stage,) = stages
-                ordinals = self.of[buffer.memory, number].ordinals
-                found[number] = frozenset(s for s, n in ordinals.items() if n % depth == ordinals[stage] % depth)
+                if stage in ordinals:
+                    found[number] = frozenset(s for s, n in ordinals.items() if (n - ordinals[stage]) % depth == 0)
         return found
+
+
+def _touched(body: Sequence[Stmt]) -> tuple[dict[str, list[Op]], dict[str, set[str]]]:
+    """By buffer: the ops of stages that write it, and the pipes that work on it."""
+    makers: dict[str, list[Op]] = {}
+    pipes: dict[str, set[str]] = {}
+    for op in ops(body):
+        if op.defn.role == "view":
+            continue
+        written = [*(v.buffer for v in op.results), *op.scratch]
+        for ref in (*written, *(v.buffer for v in op.operands.values())):
+            if ref is not None:
+                pipes.setdefault(ref.buffer, set()).add(op.defn.pipe)
+        for ref in written if op.stages and keeps_stages_apart(op) else ():
+            if ref is not None:
+                makers.setdefault(ref.buffer, []).append(op)
+    return makers, pipes
 
 
 def loop_of(body: Sequence[Stmt], group: int) -> For | None:

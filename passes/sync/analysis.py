@@ -13,14 +13,20 @@ its consumer, a set behind the one that holds its producer.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from pypto_spec.ir.loops import least_trips
 from pypto_spec.ir.nodes import Buffer, For, If, Op, Stmt
 from pypto_spec.passes.sync.course import Course
 from pypto_spec.passes.sync.history import Record, hull
+from pypto_spec.passes.sync.knowledge import Visit
 from pypto_spec.passes.sync.model import Anchor, Edge, Fence
 from pypto_spec.passes.sync.places import Step
 from pypto_spec.passes.sync.rotation import STILL, Moves
+
+MOST_SUPPOSED = 4
+"""Loops that may not run, up to which each is supposed to run once; more are not worth the time."""
 
 
 class Analysis(Course):
@@ -51,6 +57,7 @@ class Analysis(Course):
         for key, edge in self.carried.items():
             edge.home = self.home_of.get(key, edge.loop)
         self.carried_fences: dict[tuple[Stmt, int, int], Fence] = {}
+        self.visits_if: dict[For, dict[Stmt, list[Visit]]] = {}
         self._complete()
         if any(isinstance(s, For | If) for s in self.order):
             self.standing = self.edges
@@ -88,8 +95,27 @@ class Analysis(Course):
 
         Nothing is relied on that a loop does which may not run. Work that was skipped is no concern to others, but a
         wait in front of the loop is still to come then: event ids must not be given on the strength of such a loop.
+        What stands in it is another matter: where it did not run nothing was set there, so `visits_if` holds what is
+        known if it did.
         """
         self.standing = self.edges
+        loops = [s for s in self.order if isinstance(s, For) and least_trips(s) == 0]
+        for loop in loops if len(loops) <= MOST_SUPPOSED and self._crowded() else ():
+            self.supposed = frozenset(self.places.around[loop])
+            self._look()
+            self.visits_if[loop] = self.visits
+        self.supposed = frozenset()
+        self._look()
+
+    def _crowded(self) -> bool:
+        """Whether there are more flags of one kind than ids, so that some have to share one."""
+        count = Counter[tuple[int, int]]()
+        for edge in (*self.edges.values(), *self.carried.values()):
+            count[edge.source, edge.target] += edge.width
+        return max(count.values(), default=0) > self.ids
+
+    def _look(self) -> None:
+        """A run that changes nothing, for what is known at each statement."""
         self._reset(self.fences)
         self.final = True
         self._block(self.body, STILL)

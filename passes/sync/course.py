@@ -63,6 +63,8 @@ class Course(ABC):
         self.places = Places(body, buffers)
         self.order = self.places.order
         self.limits: dict[For, int] = {}
+        self.supposed: frozenset[For] = frozenset()
+        """Loops that are supposed to run at least once."""
         self.walls: dict[Stmt, Fence] = {}
 
     @abstractmethod
@@ -223,7 +225,7 @@ class Course(ABC):
             self.rows[edge] = (self._row_now(edge.source),) * edge.width
         before, last, opening = self._snapshot(), tuple(self.last), dict(self.rows)
         self.learnt.pop(loop, None)
-        least = least_trips(loop)
+        least = max(least_trips(loop), int(loop in self.supposed))
         skipped = self.history.copy() if least == 0 else None
         self._rounds(loop, moves)
         for edge in self.turning.get(loop, ()):

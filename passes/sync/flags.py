@@ -11,31 +11,38 @@ does the work of two (the earlier wait then waits for the later set); and `barri
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from pypto_spec.ir.nodes import For, If, Stmt
+from pypto_spec.ir.nodes import For, Stmt
 from pypto_spec.passes.sync.analysis import Analysis
+from pypto_spec.passes.sync.knowledge import Visit
 from pypto_spec.passes.sync.model import ALL, Anchor, Edge, Fence, Row
+from pypto_spec.passes.sync.shape import Shape
 from pypto_spec.passes.sync.turns import least_width
 
 PINS = 3
 """How often a region is run again for the sake of the guards inside its loops."""
 
 Kind = tuple[int, int]
+Visits = Mapping[Stmt, Sequence[Visit]]
 When = tuple[int, int]
 """A moment of the abstract run, and the place among the flags that stand together."""
 
 
 @dataclass(slots=True)
 class _Id:
-    """What holds one event id so far: the flag that had it last, the first one inside each loop, and guards."""
+    """What holds one event id so far: the flags that may have had it last, and the first one inside each loop.
 
-    latest: Edge | None = None
+    There are several where an arm of an `if` used it: behind it, and in the other arm, the one before counts as well.
+    """
+
+    last: list[Edge] = field(default_factory=list)
     firsts: dict[For, Edge] = field(default_factory=dict)
 
 
-class Flags:
+class Flags(Shape):
     """Gives every edge of an analysis its event id.
 
     `edges` are all flags afterwards. `again` is set where a carried flag was given another home, or `barrier: all` took
@@ -45,13 +52,8 @@ class Flags:
     def __init__(self, analysis: Analysis, ids: int) -> None:
         self.analysis = analysis
         self.ids = ids
-        self.order = analysis.order
-        self.ends: dict[Stmt, int] = {}
-        self.loops: dict[Stmt, tuple[For, ...]] = {}
-        self.blocks: dict[Stmt, tuple[int, int]] = {}
-        self.holders: dict[tuple[int, int], Stmt] = {}
+        super().__init__(analysis.body, analysis.order)
         self.again = False
-        self._shape(analysis.body, (), (0, 0))
         self.kinds: dict[Kind, list[Edge]] = {}
         for edge in (*analysis.edges.values(), *analysis.carried.values(), *analysis.guards):
             self.kinds.setdefault((edge.source, edge.target), []).append(edge)
@@ -73,58 +75,24 @@ class Flags:
         """All flags, each with its id."""
         return [edge for kind in sorted(self.kinds) for edge in self.kinds[kind]]
 
-    # -- places ---------------------------------------------------------------------------------------------------
-
-    def _shape(self, body: tuple[Stmt, ...], loops: tuple[For, ...], block: tuple[int, int]) -> int:
-        """For each statement: the number of the last one inside it, the loops around it, and its block."""
-        last = -1
-        for stmt in body:
-            self.loops[stmt] = loops
-            self.blocks[stmt] = block
-            last = self.order[stmt]
-            if isinstance(stmt, For):
-                self.holders[id(stmt), 0] = stmt
-                last = max(last, self._shape(stmt.body, (*loops, stmt), (id(stmt), 0)))
-            elif isinstance(stmt, If):
-                self.holders[id(stmt), 0] = self.holders[id(stmt), 1] = stmt
-                last = max(last, self._shape(stmt.then, loops, (id(stmt), 0)))
-                last = max(last, self._shape(stmt.other, loops, (id(stmt), 1)))
-            self.ends[stmt] = last
-        return last
-
-    def _position(self, anchor: Anchor) -> int:
-        """A number that grows along the program; behind the last statement of a loop comes what is behind the loop."""
-        size, order = len(self.order) + 1, self.order[anchor.stmt]
-        return (self.ends[anchor.stmt] + 1) * size - 1 - order if anchor.after else order * size
-
-    def _interval(self, edge: Edge) -> tuple[int, int]:
-        """First set and last wait of a flag in statement order."""
-        if edge.home is not None:
-            return self._position(Anchor(edge.home, False)), self._position(Anchor(edge.home, True))
-        return self._position(edge.set_at), self._position(edge.wait_at)
-
-    def _around(self, edge: Edge) -> tuple[For, ...]:
-        return self.loops[edge.home if edge.home is not None else edge.set_at.stmt]
-
     # -- what is known --------------------------------------------------------------------------------------------
 
-    def _sets(self, edge: Edge) -> list[tuple[When, Row]]:
+    def _sets(self, edge: Edge, visits: Visits) -> list[tuple[When, Row]]:
         """Every set of a flag in the abstract run, and what its pipe knew."""
-        visits, stmt, pipe = self.analysis.visits, edge.set_at.stmt, edge.source
+        stmt, pipe = edge.set_at.stmt, edge.source
         found = [((v.left, 2), (v.known_ready if edge.guards is None else v.known_after)[pipe]) for v in visits[stmt]]
         if edge.home is not None:
             found += [((v.entered, 1), v.known_before[pipe]) for v in visits[edge.home]]
         return sorted(found)
 
-    def _waits(self, edge: Edge) -> list[tuple[When, int]]:
+    def _waits(self, edge: Edge, visits: Visits) -> list[tuple[When, int]]:
         """Every wait for a flag in the abstract run, and the time up to which it was not over."""
-        visits = self.analysis.visits[edge.wait_at.stmt]
         if edge.wait_at.after:
-            found = [((v.left, 1), v.after) for v in visits]
+            found = [((v.left, 1), v.after) for v in visits[edge.wait_at.stmt]]
         else:
-            found = [((v.entered, 0), v.before) for v in visits]
+            found = [((v.entered, 0), v.before) for v in visits[edge.wait_at.stmt]]
         if edge.home is not None:
-            found += [((v.left, 0), v.after) for v in self.analysis.visits[edge.home]]
+            found += [((v.left, 0), v.after) for v in visits[edge.home]]
         return sorted(found)
 
     def _knows(self, first: Edge, second: Edge) -> bool:
@@ -135,14 +103,28 @@ class Flags:
             if not self._around(first) and first.home is None:
                 # Its wait comes before a set that the target of `second` has waited for.
                 return self._interval(first.guards)[1] <= self._interval(second)[0]
-        waits = self._waits(first)
+        if self._past(first, second, self.analysis.visits):
+            return True
+        inside = self._around(first)
+        if first.home is not None or not inside or inside[-1] in self._around(second):
+            return False
+        ran = self.analysis.visits_if.get(inside[-1])  # where that loop did not run, nothing waited in it
+        return ran is not None and self._past(first, second, ran)
+
+    def _past(self, first: Edge, second: Edge, visits: Visits) -> bool:
+        """The same in one abstract run."""
+        waits = self._waits(first, visits)
         at = 0
-        for when, row in self._sets(second):
+        for when, row in self._sets(second, visits):
             while at < len(waits) and waits[at][0] < when:
                 at += 1
             if at and row[second.target] <= waits[at - 1][1]:
                 return False
         return True
+
+    def _rivals(self, edge: Edge, pool: _Id) -> list[Edge]:
+        """The flags that may have had an id last when this one is set."""
+        return [e for e in pool.last if not self._never_both(e, edge)]
 
     def _homes(self) -> None:
         """Give a carried flag that would be raised anew too early in each round of an outer loop a home further out."""
@@ -179,10 +161,9 @@ class Flags:
             if number is None and self._merge(edge, pending):
                 continue
             if number is None and not self._around(edge):
-                number = self._oldest(edge, pools)
-                if number is not None and edge.guards is None:
-                    latest = pools[number].latest
-                    assert latest is not None
+                number = self._oldest(edge, pools) if edge.guards is None else None
+                if number is not None:
+                    (latest,) = self._rivals(edge, pools[number])
                     touched.add(self._guard(latest, edge))
             if number is None:
                 self._give_up(edge)
@@ -190,7 +171,8 @@ class Flags:
             if edge not in guarded and edge.guards is None and not self._knows(edge, edge):
                 touched.add(self._guard_itself(edge))
             edge.id = taken + number
-            pools[number].latest = edge
+            arms = self._arms(edge)
+            pools[number].last = [e for e in pools[number].last if self._arms(e)[: len(arms)] != arms] + [edge]
             for loop in self._around(edge):
                 pools[number].firsts.setdefault(loop, edge)
             kept.append(edge)
@@ -291,13 +273,11 @@ class Flags:
         """The lowest id this flag may use without further ado."""
         start = self._interval(edge)[0]
         for number, pool in enumerate(pools):
-            latest = pool.latest
-            if latest is None:
-                return number
-            if self._interval(latest)[1] > start or not self._knows(latest, edge):
+            rivals = self._rivals(edge, pool)
+            if any(self._interval(e)[1] > start or not self._knows(e, edge) for e in rivals):
                 continue
             shared = [pool.firsts[loop] for loop in self._around(edge) if loop in pool.firsts]
-            if shared and (edge.guards is not None or any(e.guards is not None for e in (latest, *shared))):
+            if shared and (edge.guards is not None or any(e.guards is not None for e in (*rivals, *shared))):
                 continue
             if all(self._knows(edge, first) for first in shared):
                 return number
@@ -306,8 +286,12 @@ class Flags:
     def _oldest(self, edge: Edge, pools: list[_Id]) -> int | None:
         """The id whose last wait is over for the longest time, if one is over at all when this flag is set."""
         start = self._interval(edge)[0]
-        over = [(self._interval(p.latest)[1], n) for n, p in enumerate(pools) if p.latest is not None]
-        end, number = min(over)
+        over: list[When] = []
+        for number, pool in enumerate(pools):
+            rivals = self._rivals(edge, pool)
+            if len(rivals) == 1:
+                over.append((self._interval(rivals[0])[1], number))
+        end, number = min(over, default=(start + 1, 0))
         return number if end <= start else None
 
     def _merge(self, edge: Edge, pending: list[Edge]) -> bool:
@@ -365,21 +349,3 @@ class Flags:
         guard.pairs = list(first.pairs)
         self.kinds.setdefault((guard.source, guard.target), []).append(guard)
         return guard.source, guard.target
-
-    def _holder(self, stmt: Stmt, block: tuple[int, int]) -> Stmt:
-        """The statement of that block that holds `stmt`."""
-        while self.blocks[stmt] != block:
-            stmt = self.holders[self.blocks[stmt]]
-        return stmt
-
-    def _chain(self, stmt: Stmt) -> list[tuple[int, int]]:
-        """The blocks around a statement, innermost first."""
-        found = [self.blocks[stmt]]
-        while found[-1] != (0, 0):
-            found.append(self.blocks[self.holders[found[-1]]])
-        return found
-
-    def _common(self, first: Stmt, second: Stmt) -> tuple[int, int]:
-        """The innermost block that holds both."""
-        around = set(self._chain(second))
-        return next(block for block in self._chain(first) if block in around)

@@ -1,163 +1,195 @@
-"""Advice on a memory that overflows: the largest value of a constant or literal with which the program fits.
+"""Advice on what does not fit: the largest value of a constant or literal with which it does.
 
-A value is named only after the changed program was planned again and fits.
+A value is named only after the changed program was planned again and fits. An overflow is an error of the program as a
+whole, so one of them gets advice; hints on pipelines get it loop by loop, from fewer plans.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pypto_spec.diagnostics.model import Diagnostic, Severity
-from pypto_spec.diagnostics.span import Source
-from pypto_spec.driver.compile import compile_source
+from pypto_spec.diagnostics.rules.hints import PIPELINE_DEPTH
 from pypto_spec.driver.inputs import Spec
 from pypto_spec.driver.knobs import Knob, constant_knobs, literal_knobs, stage_knobs, tensor_knobs
+from pypto_spec.driver.trials import OVERFLOWS, Goal, Trial, Trials
 from pypto_spec.ir.nodes import Program
-from pypto_spec.ir.types import TensorType
-from pypto_spec.passes.pipeline import PASSES
+from pypto_spec.ir.rewrite import ops, regions
 from pypto_spec.records import dataclass
 from pypto_spec.spec.load import load
 from pypto_spec.spec.tree import MappingNode
+from pypto_spec.spec.variants import read_variants
 
 MOST_PLANS = 12
-"""Programs planned for one piece of advice."""
-
-UNTIL = "AllocateMemoryAddr"
-"""The pass after which it is known whether everything has its place."""
+"""Programs planned for one error, and for all hints of a small program."""
+HINT_STATEMENTS = 1500
+"""Statements of all programs planned for hints: about 150 ms."""
+LEAST_PLANS = 2
+"""Programs planned for the hint on a loop, however large they are."""
 
 _ROWS = "PS4030"
 
-ADVISED = frozenset({"PS4001", _ROWS, "PH-MR-001"})
-"""Codes of errors that say that something does not fit; the last is a hint that a spec may promote."""
+ADVISED = OVERFLOWS | {PIPELINE_DEPTH.code}
+"""Codes of findings that say that something does not fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What came of a changed program: its bytes at the peak, or by how much it misses; None: other errors."""
-
-    fits: bool
-    needed: int
-    excess: int
-
-
-class _Planner:
-    """Plans changed programs, a bounded number of them."""
-
-    def __init__(self, spec: Spec, defines: Mapping[str, str] | None) -> None:
-        self.spec = spec
-        self.defines = dict(defines or {})
-        self.left = MOST_PLANS
-
-    def extents(self) -> list[int]:
-        """The extents of the arguments that are known."""
-        read: list[Program] = []
-        compile_source(
-            self.spec.source, format=self.spec.format, defines=self.defines, variant=self.spec.variant,
-            after=PASSES[0].name,
-            on_pass=lambda step, program: read.append(program),
-        )  # fmt: skip
-        kinds = [t.type for t in read[0].tensors] if read else []
-        return [n for kind in kinds if isinstance(kind, TensorType) for n in kind.shape if isinstance(n, int)]
-
-    def plan(self, knob: Knob, value: int) -> _Plan | None:
-        """The plan with another value of the knob; None where other errors come up or no plan is left."""
-        if self.left == 0:
-            return None
-        self.left -= 1
-        source, defines = self.spec.source, self.defines
-        if knob.name is not None:
-            defines = {**defines, knob.name: str(value)}
-        else:
-            source = Source(source.name, knob.text(source.text, value))
-        done = compile_source(source, format=self.spec.format, defines=defines, variant=self.spec.variant, after=UNTIL)
-        if done.ok and done.program is not None:
-            ends = [(b.address or 0) + (b.bytes or 0) * b.slots for b in done.program.buffers]
-            return _Plan(True, max(ends, default=0), 0)
-        errors = [d for d in done.diagnostics if d.level is Severity.ERROR]
-        if not errors or any(d.rule.code not in ADVISED for d in errors):
-            return None
-        figures = [dict(d.figures) for d in errors]
-        return _Plan(
-            False,
-            max(int(f.get("needed_bytes", 0)) for f in figures),
-            max(int(f.get("excess_bytes", 0)) for f in figures),
-        )
-
-
-def advise(spec: Spec, found: Sequence[Diagnostic], defines: Mapping[str, str] | None) -> list[Diagnostic]:
-    """The findings, an overflow with helps that name what to change to which value."""
+def advise(
+    spec: Spec, found: Sequence[Diagnostic], defines: Mapping[str, str] | None, program: Program | None = None
+) -> list[Diagnostic]:
+    """The findings, with helps that name what to change to which value; `program` is the one that has them."""
     root = load(spec.source, spec.format)
-    if "dump" in root:
-        return list(found)
     made = list(found)
-    for place, diagnostic in enumerate(made):
-        if diagnostic.rule.code in ADVISED and diagnostic.level is Severity.ERROR:
-            planner = _Planner(spec, defines)
-            texts = (
-                _stages(diagnostic, root, planner, defines or {}),
-                _advice(diagnostic, root, planner, defines or {}),
-            )
-            helps = (*diagnostic.helps, *(text for text in texts if text is not None))
-            made[place] = replace(diagnostic, helps=helps)
-            break  # the changed program is judged as a whole, so there is one answer
+    if "dump" in root:
+        return made
+    given = dict(defines or {})
+    places = _advised(made)
+    plans = _plans(program, len(places)) if made[places[0]].level is not Severity.ERROR else MOST_PLANS
+    for place in places:
+        trials = Trials(spec, given, plans)
+        helps = _Advice(made[place], root, trials, _axes(spec, root, given)).helps()
+        made[place] = replace(made[place], helps=(*made[place].helps, *helps))
     return made
 
 
-def _near(diagnostic: Diagnostic) -> set[tuple[int, int]]:
-    """The places of the statements that a finding shows."""
-    return {label.span.start for label in (diagnostic.primary, *diagnostic.secondary)}
+def _advised(found: Sequence[Diagnostic]) -> list[int]:
+    """The findings to advise on: the first overflow, else each pipeline that lost depth."""
+    overflows = [n for n, d in enumerate(found) if d.rule.code in OVERFLOWS and d.level is Severity.ERROR]
+    return overflows[:1] or [n for n, d in enumerate(found) if d.rule is PIPELINE_DEPTH]
 
 
-def _given(knob: Knob, defines: Mapping[str, str]) -> Knob | None:
-    """The knob with the value that the command line gives it; None if that is no number."""
-    given = defines.get(knob.name or "")
-    if given is None:
-        return knob
-    return replace(knob, value=int(given)) if given.isdigit() else None
+def _plans(program: Program | None, hints: int) -> int:
+    """Programs that may be planned for each of so many hints."""
+    size = sum(1 for region in regions(program.body) for _ in ops(region.body)) if program is not None else 0
+    return max(LEAST_PLANS, min(MOST_PLANS, HINT_STATEMENTS // max(size, 1)) // hints)
 
 
-def _stages(diagnostic: Diagnostic, root: MappingNode, planner: _Planner, defines: Mapping[str, str]) -> str | None:
-    """The most stages of a pipeline that fit, all else as it is; None where one stage alone is too much."""
-    for written in stage_knobs(root, _near(diagnostic)):
-        knob = _given(written, defines)
-        if knob is None:
-            continue
-        found = _search(knob, range(1, knob.value), planner)
-        if found is not None and found[1].fits:
-            value, plan = found
-            return f"{_shown(knob)}: {knob.value} -> {value} fits (needs {plan.needed} B)"
-    return None
+def _axes(spec: Spec, root: MappingNode, defines: Mapping[str, str]) -> frozenset[str]:
+    """The constants that a variant decides."""
+    if spec.variant is None:
+        return frozenset()
+    return frozenset(n for v in read_variants(root, defines)[0] if v.key == spec.variant for n in v.constants)
 
 
-def _advice(diagnostic: Diagnostic, root: MappingNode, planner: _Planner, defines: Mapping[str, str]) -> str | None:
-    """The largest tile that fits, or what the smallest misses by."""
-    rows = diagnostic.rule.code == _ROWS
-    near = _near(diagnostic)
-    depths = {knob.name for knob in stage_knobs(root, near)} - {None}
-    knobs = constant_knobs(root, near, of_tensors=rows) + (tensor_knobs(root) if rows else literal_knobs(root, near))
-    sizes = [] if rows else planner.extents()
-    missed: str | None = None
-    for written in knobs:
-        knob = _given(written, defines)
-        if knob is None or knob.name in depths:
-            continue
-        found = _search(knob, candidates(knob.value, sizes), planner)
-        if found is None:
-            continue
-        value, plan = found
-        if plan.fits:
-            ahead = "; the loop around it has to follow" if knob.name is None and not rows else ""
-            if knob.resizes and not rows:
-                ahead = "; the arguments become smaller with it"
-            return f"{_shown(knob)}: {knob.value} -> {value} fits (needs {plan.needed} B{ahead})"
-        if missed is None and plan.excess:
-            missed = f"even {_shown(knob)}: {value} is {plan.excess} B too much"
-    return missed
+@dataclass(slots=True)
+class _Advice:
+    """Advice on one finding. `fixed` are constants that are decided elsewhere."""
+
+    finding: Diagnostic
+    root: MappingNode
+    trials: Trials
+    fixed: frozenset[str]
+
+    def helps(self) -> list[str]:
+        """The ways out with numbers: fewer stages, and smaller tiles."""
+        stages = self._stages()
+        texts = [self._fewer(stages), self._smaller({knob.name for knob in stages} - {None})]
+        return [text for text in texts if text is not None]
+
+    @property
+    def near(self) -> set[tuple[int, int]]:
+        """The places of the statements that the finding shows."""
+        return {label.span.start for label in (self.finding.primary, *self.finding.secondary)}
+
+    @property
+    def figures(self) -> dict[str, int]:
+        return {name: value for name, value in self.finding.figures if isinstance(value, int)}
+
+    @property
+    def is_depth(self) -> bool:
+        return self.finding.rule is PIPELINE_DEPTH
+
+    def _stages(self) -> list[Knob]:
+        """What decides the stages, those of the loop that a hint is about first."""
+        knobs = stage_knobs(self.root, self.near)
+        if self.is_depth:
+            own = self.finding.primary.span.start
+            knobs.sort(key=lambda knob: knob.at is None or knob.at.start != own)
+        return self._given(knobs)
+
+    def _fewer(self, knobs: Sequence[Knob]) -> str | None:
+        """The most stages of a pipeline that fit, all else as it is; None where one stage alone is too much."""
+        for knob in knobs:
+            figures = self.figures
+            guess = knob.value * figures["achieved"] // figures["requested"] if self.is_depth else 1
+            found = self._search(knob, range(1, knob.value), guess)
+            if found is not None and found[1].fits:
+                return f"{_change(knob, found[0])} fits ({_needs(found[1])})"
+        return None
+
+    def _smaller(self, depths: set[str | None]) -> str | None:
+        """The largest tile that fits, or what the smallest misses by."""
+        rows = self.finding.rule.code == _ROWS
+        knobs = constant_knobs(self.root, self.near, of_tensors=rows)
+        knobs += tensor_knobs(self.root) if rows else literal_knobs(self.root, self.near)
+        sizes: list[int] | None = [] if rows else None
+        missed: str | None = None
+        for knob in self._given(k for k in knobs if k.name is None or k.name not in depths):
+            if sizes is None:
+                sizes = self.trials.extents()
+            found = self._search(knob, candidates(knob.value, sizes), self._scaled(knob.value))
+            if found is None:
+                continue
+            value, trial = found
+            if trial.fits:
+                what = f": all {self.figures['requested']} stages fit" if self.is_depth else " fits"
+                return f"{_change(knob, value)}{what} ({_needs(trial, '' if rows else knob.ahead)})"
+            if missed is None and trial.excess:
+                missed = f"even {_shown(knob)}: {value} is {trial.excess} B too much"
+        return missed
+
+    def _scaled(self, value: int) -> int:
+        """What a value would be if bytes grew with it, and nothing else took any."""
+        figures = self.figures
+        if not self.is_depth:
+            needed = figures.get("needed_bytes", 0)
+            return value * figures.get("available_bytes", 0) // needed if needed else 0
+        needed = figures["bytes_per_stage"] * figures["requested"]
+        return max(0, value * (needed - figures["excess_bytes"]) // max(1, needed))
+
+    def _given(self, knobs: Iterable[Knob]) -> list[Knob]:
+        """The knobs with the values that the command line gives them, without those that are decided elsewhere."""
+        found: list[Knob] = []
+        for knob in knobs:
+            given = self.trials.defines.get(knob.name or "")
+            if knob.name in self.fixed or (given is not None and not given.isdigit()):
+                continue
+            found.append(knob if given is None else replace(knob, value=int(given)))
+        return found
+
+    def _search(self, knob: Knob, values: Sequence[int], guess: int) -> tuple[int, Trial] | None:
+        """The largest value that fits, else the smallest with what it misses by; None where neither is known.
+
+        The largest value up to the guess is tried first, and then the next one; where it fails, the smallest.
+        """
+        goal = Goal.of(self.finding)
+        best: tuple[int, Trial] | None = None
+        low, high = 0, len(values) - 1
+        at = max(0, bisect_right(values, guess) - 1)
+        while low <= high:
+            trial = self.trials.plan(knob, values[at], goal)
+            if trial is not None and trial.fits:
+                first, best, low = best is None, (values[at], trial), at + 1
+                at = low if first else (low + high) // 2
+            elif at == 0:
+                return (values[0], trial) if trial is not None else None
+            else:
+                high = at - 1
+                at = 0 if best is None else (low + high) // 2
+        return best
+
+
+def _change(knob: Knob, value: int) -> str:
+    return f"{_shown(knob)}: {knob.value} -> {value}"
 
 
 def _shown(knob: Knob) -> str:
     return f"`{knob.name}`" if knob.name is not None else knob.label
+
+
+def _needs(trial: Trial, ahead: str = "") -> str:
+    return f"needs {trial.needed} B" + (f"; {ahead}" if ahead else "")
 
 
 def candidates(value: int, sizes: Sequence[int]) -> list[int]:
@@ -177,22 +209,3 @@ def candidates(value: int, sizes: Sequence[int]) -> list[int]:
     while unit > 1 and value // unit < 8:
         unit //= 2
     return list(range(unit, value, unit))
-
-
-def _search(knob: Knob, values: Sequence[int], planner: _Planner) -> tuple[int, _Plan] | None:
-    """The largest value that fits with its plan, else the smallest with what it misses by; None where neither is."""
-    if not values:
-        return None
-    first = planner.plan(knob, values[0])
-    if first is None or not first.fits:
-        return (values[0], first) if first is not None else None
-    best, plan = 0, first
-    low, high = 1, len(values) - 1
-    while low <= high and planner.left:
-        middle = (low + high) // 2
-        tried = planner.plan(knob, values[middle])
-        if tried is not None and tried.fits:
-            best, plan, low = middle, tried, middle + 1
-        else:
-            high = middle - 1
-    return values[best], plan

@@ -134,7 +134,7 @@ def _write(one: Compiled, rendered: RenderedProgram, made: Built, options: Build
     made.rendered = rendered.kernels
     made.timeline = modelled(one.program, TARGETS[one.program.target.platform])
     timings = one.compilation.timings if options.timings else None
-    files |= report_files(one.program, made.findings, made.timeline, timings)
+    files |= report_files(one.program, made.findings, made.timeline, timings, one.compilation.depths)
     write_tree(files, folder)
     made.folder = folder
 

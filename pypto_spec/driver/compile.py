@@ -16,6 +16,7 @@ from pypto_spec.ops.instructions import effects
 from pypto_spec.passes.base import Context, Pass
 from pypto_spec.passes.debug_statements import without_debug
 from pypto_spec.passes.pipeline import run
+from pypto_spec.passes.stages.achieved import Depth
 from pypto_spec.records import dataclass
 from pypto_spec.report.coverage import report_coverage
 from pypto_spec.report.hints import report_hints
@@ -35,6 +36,7 @@ class Compilation:
     program: Program | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    depths: list[Depth] = field(default_factory=list)
     failure: BaseException | None = None
     """What was raised where the compiler itself failed."""
 
@@ -54,17 +56,19 @@ def compile_source(
     on_pass: OnPass | None = None,
     thorough: bool = False,
     debug: bool = False,
+    trial: bool = False,
 ) -> Compilation:
     """Compile one spec, up to pass `after` or to the end; never raises for what is wrong with the spec.
 
     `defines` are the command line's `-D NAME=VALUE`, `variant` is the key of one of the spec's variants. `on_pass` sees
     the program as it was read (with None) and after each pass. `debug` keeps the `debug` statements, which a dump has
-    kept already. A program compiled to its end has been through the checker and the performance hints.
+    kept already. A program compiled to its end has been through the checker and the performance hints. In a
+    `trial` hints stay hints, and no exact search is asked.
     """
     result = Compilation(source)
     with collector_paused():
         try:
-            _compile(result, format, defines, variant, after, on_pass, thorough, debug)
+            _compile(result, format, defines, variant, after, on_pass, thorough, debug, trial)
         except CompileError as error:
             result.program = None
             result.failure = error.__cause__
@@ -89,11 +93,12 @@ def _compile(
     on_pass: OnPass | None,
     thorough: bool,
     debug: bool,
+    trial: bool,
 ) -> None:
     document = load_document(result.source, format, defines=defines, variant=variant)
     sink = Sink(
         disabled=frozenset(document.model.diagnostics.disable),
-        promoted=frozenset(document.model.diagnostics.error),
+        promoted=frozenset() if trial else frozenset(document.model.diagnostics.error),
         found=result.diagnostics,
     )
     for diagnostic in document.warnings:
@@ -105,7 +110,8 @@ def _compile(
     report_softmax(program, sink)
     if on_pass is not None:
         on_pass(None, program)
-    context = Context(TARGETS[program.target.platform], sink, timings=result.timings)
+    target = TARGETS[program.target.platform]
+    context = Context(target, sink, timings=result.timings, trial=trial, depths=result.depths)
     program = run(program, context, after=after, on_pass=on_pass, thorough=thorough)
     if after is None:
         check_program(program, context.target, sink, effects)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 INTERNAL = frozenset({"PS9001", "PS9002", "PS9003"})
 """Codes of bugs of the compiler; commands end with exit code 2 on them."""
 
-OVERFLOWS = frozenset({"PS4001", "PS4030", "PH-MR-001"})
+ADVISED = frozenset({"PS4001", "PS4030", "PH-MR-001"})
 """Codes that get advice with numbers."""
 
 
@@ -77,13 +77,13 @@ def compile_spec(
         debug=debug,
     )
     made = Compiled(spec, result, stages)
-    codes = {d.rule.code for d in result.diagnostics if d.level is Severity.ERROR}
-    if codes & INTERNAL:
+    codes = {d.rule.code for d in result.diagnostics}
+    if any(d.rule.code in INTERNAL for d in result.diagnostics if d.level is Severity.ERROR):
         _report(made, defines, after)
-    elif advise and codes & OVERFLOWS:
+    elif advise and codes & ADVISED:
         from pypto_spec.driver.advice import advise as add_advice
 
-        result.diagnostics[:] = add_advice(spec, result.diagnostics, defines)
+        result.diagnostics[:] = add_advice(spec, result.diagnostics, defines, result.program)
     return made
 
 

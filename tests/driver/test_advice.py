@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pypto_spec.diagnostics.span import Source, Span
-from pypto_spec.driver.advice import MOST_PLANS, advise, candidates
+from pypto_spec.diagnostics.model import Diagnostic, Severity
+from pypto_spec.diagnostics.span import Source
+from pypto_spec.driver.advice import MOST_PLANS, candidates
 from pypto_spec.driver.check import check_text
 from pypto_spec.driver.compile import Compilation, compile_source
-from pypto_spec.driver.inputs import Spec
 from pypto_spec.driver.knobs import stage_knobs
 from pypto_spec.spec.load import load
 from tests.cli.specs import OVERFLOW
@@ -77,9 +75,7 @@ def test_constant_of_tiles_and_arguments_is_named_where_there_is_no_other() -> N
 
 
 def test_literal_is_named_by_its_place() -> None:
-    wanted = (
-        "`shape` of `load` in line 9, dimension 0: 256 -> 128 fits (needs 131072 B; the loop around it has to follow)"
-    )
+    wanted = "`shape` of `load` in line 9, dimension 0: 256 -> 128 fits (needs 131072 B; a loop has to cover the rest)"
     assert wanted in helps(LITERAL)
 
 
@@ -103,7 +99,7 @@ def test_plans_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         calls += 1
         return compile_source(*args, **kwargs)
 
-    monkeypatch.setattr("pypto_spec.driver.advice.compile_source", counted)
+    monkeypatch.setattr("pypto_spec.driver.trials.compile_source", counted)
     helps(OVERFLOW)
     helps(WIDE)
     assert 2 < calls <= 2 * (MOST_PLANS + 1)
@@ -143,47 +139,33 @@ program:
 """
 
 
-def side_by_side(text: str, defines: dict[str, str]) -> str:
-    """The copies of a pipeline's body as they would be lowered: all tiles loaded before the first is stored."""
-    found = re.search(r"stages: (\w+)", text)
-    if found is None:
-        return text
-    written = re.search(rf"{found[1]}: (\d+)", text)
-    depth = int(defines.get(found[1], written[1] if written else found[1]))
-    head, body = text.split("      - pipeline:", 1)
-    load, exp, store = (line[4:] for line in body.splitlines()[2:5])
-    copies = [
-        re.sub(r"\b[ty]\b(?=[,}])", rf"\g<0>{n}", line).replace("i *", f"{n} *")
-        for line in (load, exp, store)
-        for n in range(depth)
-    ]
-    return head + "\n".join(copies) + "\n"
+def errors(text: str, **defines: str) -> Diagnostic:
+    """The overflow, and nothing beside it: what did not fit as a loop says nothing of stages."""
+    (found,) = check_text(text, "k.yaml", defines)
+    assert found.rule.code == "PS4001"
+    return found
 
 
-@pytest.fixture
-def pipelines_are_lowered(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lowered(source: Source, **options: Any) -> Compilation:
-        text = side_by_side(source.text, dict(options.get("defines") or {}))
-        return compile_source(Source(source.name, text), **options)
+def test_a_pipeline_overflows_only_where_a_loop_does() -> None:
+    text = PIPELINE.replace("count: 16", "count: 3072 // TR").replace("i * 64", "i * TR").replace("1024", "3072")
+    found = errors(text, TR="384")
+    assert errors(text, TR="384", DEPTH="1").message == found.message
+    assert found.helps[0] == "8192 B (8 KiB) too much: use smaller tiles"
+    assert "the 6 stages of the pipeline in line 10 share one buffer, like a loop without stages" in found.notes
+    assert not any("DEPTH" in text or "`stages`" in text for text in found.helps)
+    assert found.helps[1:] == ("`TR`: 384 -> 256 fits (needs 131072 B)",)
+    assert not any(d.level is Severity.ERROR for d in check_text(text, "k.yaml", {"TR": "256"}))
 
-    monkeypatch.setattr("pypto_spec.driver.advice.compile_source", lowered)
 
-
-@pytest.mark.usefixtures("pipelines_are_lowered")
-@pytest.mark.parametrize("stages", ["DEPTH", "6"])
-def test_the_most_stages_and_the_largest_tile_are_named(stages: str) -> None:
-    text = PIPELINE.replace("stages: DEPTH", f"stages: {stages}")
-    spec = Spec(Source("k.yaml", text), "yaml", text.encode())
-    findings = compile_source(Source("k.yaml", side_by_side(text, {}))).diagnostics
-    (found,) = [d for d in findings if d.rule.code == "PS4001"]
-    # The finding as a pass that copied the body would make it: at the statements as they were written.
-    span = Span(spec.source, 12, 13, 12, 20)
-    found = replace(found, primary=replace(found.primary, span=span), secondary=())
-    (advised,) = advise(spec, [found], {})
-    assert advised.helps[len(found.helps) :] == (
-        f"{'`DEPTH`' if stages == 'DEPTH' else '`stages` in line 10'}: 6 -> 5 fits (needs 163840 B)",
-        "`TR`: 64 -> 32 fits (needs 98304 B)",
-    )
+@pytest.mark.parametrize("planner", ["pypto", "ptoas"])
+def test_a_tile_beside_a_pipeline_costs_depth_and_no_more(planner: str) -> None:
+    """Slots that do not fit beside what lives across the loop are not taken: copies can do with fewer."""
+    text = PIPELINE.replace("tensors:", f"target: {{planner: {planner}}}\ntensors:", 1)
+    text = text.replace("      - pipe", "      - load: {into: w, from: a, at: [0, 0], shape: [128, 128]}\n      - pipe")
+    text += "      - store: {from: w, to: out, at: [0, 0]}\n"
+    (found,) = (d for d in check_text(text, "k.yaml", {"TR": "48"}) if d.rule.code != "PS2035")
+    assert (found.rule.code, dict(found.figures)["achieved"]) == ("PH-MR-001", 5)
+    assert any("`w`" in label.text for label in found.secondary)
 
 
 def test_stages_that_are_one_or_not_around_it_are_no_way_out() -> None:

@@ -131,8 +131,19 @@ def test_every_depth_and_count() -> None:
     assert_good(cases(EXP, "exp", (1, 2, 3, 8, 9, 10, 11)))
 
 
+COPY = RUN_TIME.replace("          - exp:   {into: y, x: t}\n", "").replace("from: y", "from: t").replace("exp(a)", "a")
+LONG = RUN_TIME.replace("- exp:   {into: y, x: t}", "- let: y = exp(t) * t").replace("exp(a)", "exp(a) * a")
+
+
 def test_run_time_counts() -> None:
     assert_good(cases(RUN_TIME, "run_time", (0,)))
+
+
+def test_many_stages_with_run_time_counts() -> None:
+    """Every number of trips that can be left has copies of its own, which want more events than there are."""
+    forms = {"exp": RUN_TIME, "copy": COPY, "long": LONG}
+    rows = product(forms, PLANNERS, (5, 6, 8, 16))
+    assert_good([Case(text(forms[f], f"{f}_{p}_{s}", p, s), schedules=2) for f, p, s in rows])
 
 
 @pytest.mark.parametrize("form", [CARRIED, NESTED, IN_PLACE], ids=["carried", "nested", "in place"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import perf_counter
 
 import pytest
@@ -15,6 +16,7 @@ from pypto_spec.ir.rewrite import regions, statements
 from pypto_spec.passes.stages.copies import MOST_STATEMENTS, made_of, most_stages, size_of
 from tests.convert.reading import marked
 
+ROOT = Path(__file__).parents[2]
 HEAD = """spec: v1
 name: k
 symbols: {M: {min: 0, max: 40}, N: {min: 0, max: 40}}
@@ -109,6 +111,11 @@ def compile_spec_until(text: str) -> Program:
         Spec(Source("k.yaml", text), "yaml", text.encode()), keep_stages=True, after="LowerPipelineLoops"
     )
     return after(done, "LowerPipelineLoops")
+
+
+@pytest.mark.parametrize("file", ["docs/language.md", "docs/passes.md", "pypto_spec/diagnostics/pages/PS5003.md"])
+def test_what_is_written_of_the_bound_is_the_bound(file: str) -> None:
+    assert f"{MOST_STATEMENTS:,}" in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_where_no_stages_would_do_the_way_out_is_a_loop() -> None:

@@ -4,7 +4,8 @@ In each region and memory, buffers stand one behind the other in the order in wh
 target's alignment, or on a coarser one where an op asks for it. Addresses that are already written are checked and
 stay, and the others keep clear of them. Where a memory overflows like that, shared buffers are taken apart and placed
 one by one, so that they overlap as their lives allow: by first fit, then by an exact search if it is installed. Where
-that fails too, the error lists who is live at the peak, with bytes.
+that fails too, the error lists who is live at the peak, with bytes. Behind it nothing depends on a pipeline's stages
+any more, and statements do not name them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pypto_spec.passes.memory.planners.pose import problem_of
 from pypto_spec.passes.memory.planners.rescue import rescue
 from pypto_spec.passes.memory.unshare import unshare
 from pypto_spec.passes.memory.written import check_addresses
+from pypto_spec.passes.stages.tags import without_tags
 from pypto_spec.targets import Target
 
 
@@ -115,7 +117,7 @@ def run(program: Program, context: Context) -> Program:
     check_addresses(program, context)
     context.sink.stop_on_errors()
     allocation = _Allocation(program, context)
-    made = allocation.program(program)
+    made = without_tags(allocation.program(program))
     context.sink.stop_on_errors()
     buffers = tuple(allocation.buffers.values())
     return made if buffers == made.buffers else replace(made, buffers=buffers)

@@ -6,7 +6,8 @@ numbers go from copy to copy. Every statement of a copy says which one it is (it
 copies are kept apart by MemoryReuse as far as memory allows. Inner pipelines are lowered first, and their copies carry
 the tags of both.
 
-A loop whose step is known at run time only cannot be divided and stays as it is; a hint says so.
+A loop whose step is known at run time only cannot be divided and stays as it is; a hint says so. So does one whose
+copies would make more than 1,000 statements of its region: inner pipelines keep their stages first.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import cast
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.sync import PINNED_IN_PIPELINE, PIPELINE_KEPT
 from pypto_spec.ir.expr import Index, Sym, add, floordiv, mod, mul, sym, symbols
-from pypto_spec.ir.loops import loop_symbol, trip_count
+from pypto_spec.ir.loops import known_trips, loop_symbol, trip_count
 from pypto_spec.ir.naming import Names
 from pypto_spec.ir.nodes import (
     Buffer,
@@ -39,6 +40,7 @@ from pypto_spec.ir.nodes import (
 from pypto_spec.ir.rewrite import Rewriter, Substitution, ops, regions, statements, with_parts
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.copying import Copy
+from pypto_spec.passes.stages.copies import MOST_STATEMENTS, made_of, most_stages, size_of
 
 State = tuple[tuple[Value, ...], tuple[Index, ...]]
 """The values and numbers that a loop carries, at one point."""
@@ -74,6 +76,8 @@ class _Lowering(Substitution):
         self.pinned = pinned
         self.names = Names.of(region)
         self.groups = first_group
+        self.size = size_of(region.body)
+        """Statements of the region so far."""
 
     def index(self, index: Index) -> Index:
         return super().index(index) if self.symbols else index
@@ -86,6 +90,12 @@ class _Lowering(Substitution):
         if not isinstance(made.step, int):
             self._keep(made)
             return (replace(made, stages=1),)
+        around = self.size - 1 - size_of(made.body)
+        size = around + made_of(made, made.stages)
+        if size > MOST_STATEMENTS:
+            self._bound(made, size, around)
+            return (replace(made, stages=1),)
+        self.size = size
         self._pinned(made)
         group, self.groups = self.groups, self.groups + 1
         return self._static(made, group) if _is_static(made) else self._dynamic(made, group)
@@ -125,8 +135,11 @@ class _Lowering(Substitution):
         return made, (results, tuple(map(sym, given)))
 
     def _static(self, loop: For, group: int) -> Sequence[Stmt]:
-        start, stop, step = cast(int, loop.start), cast(int, loop.stop), cast(int, loop.step)
-        rounds, left = divmod(len(range(start, stop, step)), loop.stages)
+        start, step = cast(int, loop.start), cast(int, loop.step)
+        trips = cast(int, known_trips(start, loop.stop, step))
+        if 0 < trips < loop.stages:
+            loop = replace(loop, stages=trips)  # one round, so that a loop is left of which findings can speak
+        rounds, left = divmod(trips, loop.stages)
         end = start + rounds * loop.stages * step
         made: list[Stmt] = []
         state: State = tuple(c.init for c in loop.carries), tuple(n.init for n in loop.numbers)
@@ -188,6 +201,28 @@ class _Lowering(Substitution):
             label="one iteration after the other",
             helps=["count the iterations (`count: ...`) with a constant step, and multiply the index where it is used"],
             figures=[("requested", loop.stages), ("achieved", 1)],
+            allow=loop.allow | self.region_allow,
+        )
+
+    def _bound(self, loop: For, size: int, around: int) -> None:
+        within = most_stages(loop, MOST_STATEMENTS - around)
+        way = (
+            "write `for`" if within == 1 else f"write `stages: {within}`, which makes {around + made_of(loop, within)}"
+        )
+        self.context.sink.report(
+            PIPELINE_KEPT,
+            loop.loc.field("stages"),
+            f"the pipeline asks for {loop.stages} stages and runs at depth 1: its copies would make {size} statements "
+            f"of this region, and {MOST_STATEMENTS} are the most",
+            label="one iteration after the other",
+            helps=[f"{way}, or give the pipelines in it fewer stages"],
+            figures=[
+                ("requested", loop.stages),
+                ("achieved", 1),
+                ("statements", size),
+                ("most_statements", MOST_STATEMENTS),
+                ("stages_within", within),
+            ],
             allow=loop.allow | self.region_allow,
         )
 

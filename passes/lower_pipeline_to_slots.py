@@ -43,6 +43,8 @@ class _Slots(Rewriter):
         self.target = context.target
         self.taken = dict(pinned)
         """Bytes of buffers with slots so far, the author's and ours, by memory."""
+        self.placed = {v for op in ops(region.body) for v in op.results if v.buffer is not None}
+        """The values in them."""
         self.declined = 0
         """Pipelines around this point that are not given slots."""
         self.uses = Uses(region.body)
@@ -62,6 +64,7 @@ class _Slots(Rewriter):
             self._tell(loop, reason)
             return self._decline(loop)
         self.taken.update({m: self.taken.get(m, 0) + size for m, size in needs.items()})
+        self.placed.update(op.result for op in free)
         slot = mod(sym(loop.index), loop.stages)
         renewed: dict[Stmt, Op] = {}
         for op in free:
@@ -92,7 +95,7 @@ class _Slots(Rewriter):
             why = self._fixed(op)
             if why is not None:
                 return f"`{split(op.result.name)[0]}` {why}"
-        return None if self._fits(needs, loop, loads) else self._too_large(needs)
+        return None if self._fits(needs, loads) else self._too_large(needs)
 
     def _fixed(self, op: Op) -> str | None:
         """Why a loaded tile cannot stand in another slot each time, if it cannot."""
@@ -131,9 +134,9 @@ class _Slots(Rewriter):
             found[kind.memory] = found.get(kind.memory, 0) + size
         return found
 
-    def _fits(self, needs: dict[Memory, int], loop: For, loads: Sequence[Op]) -> bool:
-        """Whether the slots fit beside those there are and what else is live in the loop."""
-        others = live_bytes(self.body, loop, {op.result for op in loads})
+    def _fits(self, needs: dict[Memory, int], loads: Sequence[Op]) -> bool:
+        """Whether the slots, which share with nobody, fit beside those there are and what else the region needs."""
+        others = live_bytes(self.body, self.placed | {op.result for op in loads})
         return all(
             self.taken.get(memory, 0) + size + others.get(memory, 0) <= self.target.capacity[memory]
             for memory, size in needs.items()

@@ -2,7 +2,8 @@
 
 A loop's carried value lives in the buffer of its initial value. The op that makes the next value is told to write there
 directly, so that an accumulator is updated in place; where the old value is still read after that, or the op may not
-write over it, or several carried values change places, the new value is copied there (`move`) at the end of the round.
+write over it, or the author chose another buffer for it, or several carried values change places, the new value is
+copied there (`move`) at the end of the round.
 An initial value whose memory is needed again (after the loop, in it, or when a loop around it comes round; by itself or
 through a view) is copied before it. The arms of an `if` write to one buffer alike. Views follow what they look at.
 """
@@ -36,6 +37,7 @@ class _Aliaser(Rewriter):
     def __init__(self, program: Program) -> None:
         super().__init__()
         self.pool = BufferPool(program)
+        self.pinned = {b.name for b in program.buffers if b.owner == "author"}
         self.names: set[str] = set()
         self.uses = Uses(())
 
@@ -122,7 +124,7 @@ class _Aliaser(Rewriter):
         """Let the op that makes a yielded value write where the carried argument lives, if it may."""
         home = arg.buffer
         number = next((n for n, s in enumerate(body) if isinstance(s, Op) and made in s.results), None)
-        if number is None or home is None or made.buffer is None or made.buffer == home:
+        if number is None or home is None or made.buffer is None or made.buffer == home or self._is_pinned(made):
             return
         op = body[number]
         assert isinstance(op, Op)
@@ -149,7 +151,7 @@ class _Aliaser(Rewriter):
         assert isinstance(op, Op)
         for value in dict.fromkeys(op.operands.values()):
             at = next((n for n, s in enumerate(body[:number]) if isinstance(s, Op) and value in s.results), None)
-            if at is None or value.buffer is None or value.buffer == home or value in others:
+            if at is None or value.buffer is None or value.buffer == home or value in others or self._is_pinned(value):
                 continue
             maker, between = body[at], body[at + 1 : number]
             assert isinstance(maker, Op)
@@ -173,12 +175,16 @@ class _Aliaser(Rewriter):
             self._write_home_before(body, at, home, others)
             return
 
+    def _is_pinned(self, value: Value) -> bool:
+        """Whether the author chose the buffer of a value, which then stays there."""
+        return value.buffer is not None and value.buffer.buffer in self.pinned
+
     def _prefer(
         self, body: tuple[Stmt, ...], value: Value, home: BufferRef, held: Set[str], others: Sequence[Value]
     ) -> tuple[Stmt, ...]:
         """Let the `if` that gives a value put it at `home`, if what is `held` there is needed no more behind it."""
         place = next((n for n, s in enumerate(body) if isinstance(s, If) and value in _bound(s)), None)
-        if place is None or value.buffer is None:
+        if place is None or value.buffer is None or self._is_pinned(value):
             return body
         branch = body[place]
         assert isinstance(branch, If)
@@ -207,7 +213,7 @@ class _Aliaser(Rewriter):
         """Let an op in front of an `if` write home what an arm hands on as it is, if it may."""
         for value in dict.fromkeys((phi.then, phi.other)):
             number = next((n for n, s in enumerate(body[:place]) if isinstance(s, Op) and value in s.results), None)
-            if number is None or value.buffer is None or value.type != phi.result.type:
+            if number is None or value.buffer is None or value.type != phi.result.type or self._is_pinned(value):
                 continue
             op = body[number]
             assert isinstance(op, Op)

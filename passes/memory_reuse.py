@@ -14,11 +14,11 @@ OR-tools is installed, an exact search is asked as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
-from pypto_spec.ir.nodes import Buffer, BufferRef, Op, Planner, Program, Region, Stmt, Value
-from pypto_spec.ir.rewrite import Rewriter, with_parts
+from pypto_spec.ir.nodes import Buffer, BufferRef, Planner, Program, Region, Value
+from pypto_spec.ir.rewrite import Rewriter
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.memory.grids import grids
 from pypto_spec.passes.memory.lifetimes import Lifetimes
@@ -121,13 +121,6 @@ class _Plans(Rewriter):
         return buffer if found is None else replace(buffer, address=found[0], planner=found[1])
 
 
-class _Untag(Rewriter):
-    """Takes out which copy of a pipeline's body an op is."""
-
-    def op(self, op: Op) -> Sequence[Stmt]:
-        return (with_parts(op, stages=()) if op.stages else op,)
-
-
 def run(program: Program, context: Context) -> Program:
     """Let buffers of each region share places, or pack them."""
     check_values(program, context)
@@ -139,7 +132,6 @@ def run(program: Program, context: Context) -> Program:
         for b in program.buffers
         if b.owner == "author" or (b.name in plans.used and plans.lives_in.get(b.name, b.name) == b.name)
     )
-    program = _Untag().program(program)
     if kept == program.buffers:
         return program
 

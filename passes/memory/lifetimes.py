@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from pypto_spec.ir.expr import Sym, symbols
 from pypto_spec.ir.nodes import For, If, Op, Stmt, Value
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import TileType
@@ -20,11 +19,7 @@ from pypto_spec.records import dataclass
 
 @dataclass(slots=True)
 class Lifetime:
-    """One buffer: `start` and `end` in statement numbers, and the values that live in it.
-
-    `turns` is the loop in which its slots take turns: between two rounds nothing is read any more, and yet another
-    tile in its place would have to wait.
-    """
+    """One buffer: `start` and `end` in statement numbers, and the values that live in it."""
 
     buffer: str
     start: int
@@ -33,7 +28,6 @@ class Lifetime:
     first: Op | None = None
     last: Op | None = None
     scratch: bool = False
-    turns: tuple[int, int] | None = None
 
 
 class Lifetimes:
@@ -43,8 +37,6 @@ class Lifetimes:
         self.of: dict[str, Lifetime] = {}
         self.ops: dict[int, Op] = {}
         self._count = 0
-        self._slots: dict[Sym, set[str]] = {}
-        """The buffers whose slot is chosen by the index of a loop."""
         self._block(body, [])
 
     def _block(self, body: Sequence[Stmt], loops: list[tuple[int, dict[str, Op]]]) -> None:
@@ -69,7 +61,6 @@ class Lifetimes:
                 used: dict[str, Op] = {}
                 self._block(stmt.body, [*loops, (here, used)])
                 self._count += 1
-                self._turns(stmt, here)
                 for name, op in used.items():
                     self._extend(name, self._count, op)
                     if loops:
@@ -88,13 +79,6 @@ class Lifetimes:
                     self._use(phi.other, self._count, None, loops)
                     self._define(phi.result, self._count, None, loops)
 
-    def _turns(self, loop: For, begin: int) -> None:
-        """Note the loop in which the slots of a buffer take turns: other rounds are in flight beside any."""
-        for name in self._slots.pop(loop.index, ()):
-            life = self.of[name]
-            first, last = life.turns or (begin, self._count)
-            life.turns = min(first, begin), max(last, self._count)
-
     def _life(self, name: str, here: int) -> Lifetime:
         life = self.of.get(name)
         if life is None:
@@ -106,9 +90,6 @@ class Lifetimes:
             return
         life = self._life(value.buffer.buffer, here)
         life.values.append(value)
-        if value.buffer.slot is not None:
-            for symbol in symbols(value.buffer.slot):
-                self._slots.setdefault(symbol, set()).add(life.buffer)
         life.end = max(life.end, here)
         life.first = life.first or op
         if op is not None:

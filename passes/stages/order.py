@@ -144,11 +144,11 @@ def _touches(op: Op, node: _Node) -> None:
 
 def _window(op: Op, tensor: Value) -> tuple[tuple[Index, int], ...] | None:
     """Start and extent along each axis of what a load or store can touch at most; None where that is not known."""
-    tile = (op.result if op.defn.effects == "reads_gm" else op.operands["from"]).type
+    tile = op.result if op.defn.effects == "reads_gm" else op.operands.get("from")
     at, shape = op.attrs.get("at"), op.attrs.get("shape")
-    if not isinstance(at, tuple) or not isinstance(tile, TileType):
+    if tile is None or not isinstance(at, tuple) or not isinstance(tile.type, TileType):
         return None
-    extents = shape if isinstance(shape, tuple) else tile.shape
+    extents = shape if isinstance(shape, tuple) else tile.type.shape
     rank = len(at)
     assert isinstance(tensor.type, TensorType)
     if tensor.type.pitches is not None or len(extents) > rank:

@@ -1,4 +1,4 @@
-"""How much of each memory is in use at the worst statement of a loop, before any tile has a buffer: an estimate."""
+"""How much of each memory is in use at the worst statement of a region, before any tile has a buffer: an estimate."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _spans(order: Sequence[Stmt], ends: dict[For, Span], uses: Uses) -> dict[Val
     return spans
 
 
-def live_bytes(body: Sequence[Stmt], loop: For, without: Set[Value]) -> dict[Memory, int]:
-    """Bytes of tiles and scratch live at the worst statement of a loop of the region, by memory.
+def live_bytes(body: Sequence[Stmt], without: Set[Value]) -> dict[Memory, int]:
+    """Bytes of tiles and scratch live at the worst statement of a region, by memory.
 
     `without` are values that have their place already. A result counts beside the operands it is made of.
     """
@@ -55,13 +55,11 @@ def live_bytes(body: Sequence[Stmt], loop: For, without: Set[Value]) -> dict[Mem
                 there[kind.memory] = there.get(kind.memory, 0) + size
     level: dict[Memory, int] = {}
     most: dict[Memory, int] = {}
-    for number in range(ends[loop][1] + 1):
+    for number, node in enumerate(order):
         for memory, size in change.get(number, {}).items():
             level[memory] = level.get(memory, 0) + size
-        node = order[number]
         scratch = sum(scratch_bytes(node, "exact")) if isinstance(node, Op) else 0
-        if number >= ends[loop][0]:
-            for memory in level.keys() | {Memory.VEC}:
-                here = level.get(memory, 0) + (scratch if memory is Memory.VEC else 0)
-                most[memory] = max(most.get(memory, 0), here)
+        for memory in level.keys() | {Memory.VEC}:
+            here = level.get(memory, 0) + (scratch if memory is Memory.VEC else 0)
+            most[memory] = max(most.get(memory, 0), here)
     return most

@@ -16,12 +16,13 @@ from pypto_spec.convert.located import Written
 from pypto_spec.convert.loops import LoopReader
 from pypto_spec.convert.numbers import is_number
 from pypto_spec.convert.op_stmt import OpReader
+from pypto_spec.convert.ranges import as_found, constants_in
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.diagnostics.rules.cores import BAD_INSTRUCTION
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME
 from pypto_spec.diagnostics.rules.sync import FLAG_UNDER_AUTO
-from pypto_spec.diagnostics.rules.syntax import CONFLICTING_KEYS, MISSING_KEY, UNKNOWN_WORD
+from pypto_spec.diagnostics.rules.syntax import CONFLICTING_KEYS, MISSING_KEY, OUT_OF_RANGE, UNKNOWN_WORD
 from pypto_spec.diagnostics.span import Loc, Located
 from pypto_spec.ir.nodes import (
     Barrier,
@@ -233,6 +234,12 @@ class BodyReader:
         reading.buffers[name] = read_buffer(reading, name, fields, self._loc(item, fields))
 
 
+_LEAST = {"slots": 1, "bytes": 1, "address": 0}
+"""Numbers of a buffer, and the least that each may be."""
+_LEFT_OUT = {"slots": "there is one", "bytes": "its tiles decide", "address": "the compiler finds one"}
+"""What holds where they are not written."""
+
+
 def read_buffer(reading: Reading, name: str, fields: MappingNode, loc: Loc) -> Buffer:
     """A buffer from its mapping."""
     memory = fields.get("memory")
@@ -242,6 +249,19 @@ def read_buffer(reading: Reading, name: str, fields: MappingNode, loc: Loc) -> B
         for key in ("bytes", "slots", "address")
         if (node := fields.get(key)) is not None and not (isinstance(node, ScalarNode) and node.value is None)
     }
+    for key, found in sizes.items():
+        if found < _LEAST[key]:
+            node = fields.get(key)
+            assert node is not None
+            reading.unreadable.add(name)
+            reading.fail(
+                OUT_OF_RANGE,
+                node,
+                f"`{key}` of the buffer `{name}` is {_LEAST[key]} or more, found {as_found(node, found)}",
+                label="too low",
+                secondary=constants_in(reading, [node]),
+                helps=[f"write a number from {_LEAST[key]} on, or leave `{key}` out: {_LEFT_OUT[key]}"],
+            )
     owner, planner = fields.get("owner"), fields.get("planner")
     return Buffer(
         name=name,

@@ -63,6 +63,8 @@ class Reading:
     level: Literal["tile", "array"] = "tile"
     """What `full` makes in the region being read."""
     buffers: dict[str, Buffer] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+    """Buffers that were reported; what is put in one is not looked into."""
     functions: Mapping[str, Function] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     """Tensors that some statement read so far stores to."""
@@ -183,6 +185,14 @@ class Reading:
         """The expression a scalar holds."""
         if not isinstance(node, ScalarNode):
             self.fail(WRONG_TYPE, node, f"an expression is needed here, found a {node.kind}", label="no expression")
+        if node.value is None:
+            self.fail(
+                WRONG_TYPE,
+                node,
+                "an expression is needed here, and nothing is written",
+                label="no value",
+                helps=["write a number, a name or an expression, or take the key out"],
+            )
         constant = self.parameter(node)
         try:
             return parse_expression(node.text if constant is None else node.text[1:])
@@ -280,6 +290,8 @@ class Reading:
     def buffer_name(self, node: Node) -> str:
         """The name of a buffer that exists."""
         name = self.text(node)
+        if name in self.unreadable:
+            raise PoisonedError
         if name not in self.buffers:
             meant = did_you_mean(name, self.buffers)
             self.fail(

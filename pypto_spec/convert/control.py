@@ -7,6 +7,7 @@ from typing import Literal
 
 from pypto_spec.convert.body import BodyReader
 from pypto_spec.convert.context import PoisonedError, Reading, end_of
+from pypto_spec.convert.options import read_insisted
 from pypto_spec.convert.ranges import as_found, constants_in, read_range
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
@@ -148,6 +149,7 @@ class ControlReader:
                 helps=["put the loop into the region, or give it a `count`"],
             )
         symbol = loop_symbol(self._index_name(fields)[0], start, stop, step)
+        read_insisted(self.reading, item.node, stages=False)
         body = self._inside(symbol, fields, item, (start, stop, step))
         return Loop(index=symbol, start=start, stop=stop, step=step, body=body, loc=self._loc(item))
 

@@ -14,6 +14,7 @@ from pypto_spec.convert.carried import Block, CarryReader, Start
 from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.numbers import assigned, carried_bounds, local, union
 from pypto_spec.convert.op_stmt import OpReader
+from pypto_spec.convert.options import read_insisted
 from pypto_spec.convert.ranges import read_range
 from pypto_spec.convert.scope import Name
 from pypto_spec.diagnostics.model import Label
@@ -24,8 +25,9 @@ from pypto_spec.diagnostics.rules.syntax import MISSING_KEY
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.condition import condition_symbols
 from pypto_spec.ir.expr import Expr, Index, Sym, sym, symbols
-from pypto_spec.ir.loops import loop_symbol
+from pypto_spec.ir.loops import known_trips, loop_symbol
 from pypto_spec.ir.nodes import For, Jump, NumberCarry, Value
+from pypto_spec.ir.rewrite import ops
 from pypto_spec.records import dataclass
 from pypto_spec.spec.formula import names
 from pypto_spec.spec.models.statement import Statement
@@ -130,7 +132,7 @@ class LoopReader:
         made_loop = For(
             index=symbol, start=start, stop=stop, step=step, body=body, loc=loc, carries=carries,
             numbers=tuple(numbers), condition=condition, kind=kind, stages=depth, allow=allow,
-            insist=self.ops.codes(statement, "error"),
+            insist=read_insisted(reading, statement, stages=kind == "pipeline" or any(op.stages for op in ops(body))),
         )  # fmt: skip
         self._ends(made_loop, frame, at)
         return made_loop
@@ -177,7 +179,7 @@ class LoopReader:
                 label="depends on run-time values",
                 helps=["use constants, or write `for`"],
             )
-        times = len(range(start, stop, step))
+        times = cast(int, known_trips(start, stop, step))
         if times > MOST_UNROLLED:
             self.reading.fail(
                 UNROLL_COUNT,

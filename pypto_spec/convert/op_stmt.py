@@ -12,7 +12,7 @@ from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.debug_text import read_format
 from pypto_spec.convert.instructions import INSTRUCTIONS_HELP, Decoder, InstructionTextError
 from pypto_spec.convert.op_fields import FieldReader
-from pypto_spec.convert.options import check_code
+from pypto_spec.convert.options import read_codes
 from pypto_spec.convert.scope import Kind, Name, Place, span_of
 from pypto_spec.convert.written_steps import check_steps
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
@@ -37,7 +37,7 @@ from pypto_spec.ir.types import Access, ArrayType, ScalarType, TensorType, TileT
 from pypto_spec.ops.numbers import literal_problem, rounded
 from pypto_spec.ops.registry import OPS
 from pypto_spec.spec.formula import FormulaError, parse_expression
-from pypto_spec.spec.tree import MappingNode, Node, ScalarNode
+from pypto_spec.spec.tree import MappingNode, Node
 from pypto_spec.targets.too_large import TooLargeError, is_too_large
 
 
@@ -333,19 +333,7 @@ class OpReader:
 
     def allow(self, statement: MappingNode) -> frozenset[str]:
         """The codes a statement allows."""
-        return self.codes(statement, "allow")
-
-    def codes(self, statement: MappingNode, key: str) -> frozenset[str]:
-        """The codes beside a statement: those that it allows, or those that are errors for it."""
-        node = statement.get(key)
-        if node is None:
-            return frozenset()
-        single = isinstance(node, ScalarNode) and node.value is not None
-        found = [node] if single else self.reading.items(node, statement, key)
-        if self.reading.dump is None:
-            for item in found:
-                check_code(self.reading, item, switched_off=key == "allow")
-        return frozenset(map(self.reading.text, found))
+        return read_codes(self.reading, statement, "allow")
 
     def _scratch(self, fields: MappingNode) -> tuple[BufferRef, ...]:
         """The places of the scratch areas."""

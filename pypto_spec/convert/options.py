@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pypto_spec.convert.context import Reading
+from pypto_spec.convert.scope import span_of
 from pypto_spec.diagnostics.model import Severity, Sink
-from pypto_spec.diagnostics.rules.syntax import CANNOT_DISABLE, UNKNOWN_WORD
+from pypto_spec.diagnostics.rules.hints import PIPELINE_DEPTH
+from pypto_spec.diagnostics.rules.syntax import CANNOT_DISABLE, CANNOT_INSIST, UNKNOWN_WORD
 from pypto_spec.diagnostics.rules.target import NO_EFFECT_YET
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.spec.models.document import Document
-from pypto_spec.spec.tree import Node, ScalarNode, SequenceNode
+from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 
 LATER = {
     "l0c_double_buffer": (True, "it concerns the cube core, which has no statements yet"),
@@ -43,6 +45,30 @@ def _codes(node: Node | None) -> Iterator[ScalarNode]:
             yield item
 
 
+def read_codes(reading: Reading, statement: MappingNode, key: str) -> frozenset[str]:
+    """The codes beside a statement: those that it allows, or those that are errors for it."""
+    found = _beside(reading, statement, key)
+    if reading.dump is None:
+        for item in found:
+            check_code(reading, item, switched_off=key == "allow")
+    return frozenset(map(reading.text, found))
+
+
+def read_insisted(reading: Reading, statement: MappingNode, *, stages: bool) -> frozenset[str]:
+    """The codes that are errors for a loop, which has `stages` or not."""
+    found = read_codes(reading, statement, "error")
+    if found and reading.dump is None:
+        check_insisted(reading, _beside(reading, statement, "error"), stages=stages)
+    return found
+
+
+def _beside(reading: Reading, statement: MappingNode, key: str) -> list[Node]:
+    node = statement.get(key)
+    if isinstance(node, ScalarNode) and node.value is not None:
+        return [node]
+    return reading.items(node, statement, key)
+
+
 def check_code(reading: Reading, node: Node, *, switched_off: bool) -> None:
     """Refuse a code that does not exist; warn of an error's that is to be switched off."""
     from pypto_spec.diagnostics.registry import known_words
@@ -58,6 +84,30 @@ def check_code(reading: Reading, node: Node, *, switched_off: bool) -> None:
         )
     if switched_off and isinstance(node, ScalarNode):
         check_switched_off(node, reading.sink)
+
+
+def check_insisted(reading: Reading, nodes: Iterable[Node], *, stages: bool) -> None:
+    """Warn of codes in the `error` of a loop that it cannot give; only one with stages gives any."""
+    from pypto_spec.diagnostics.registry import all_rules
+
+    rules = all_rules()
+    for node in nodes:
+        text = reading.text(node)
+        found = rules.get(text) or next((rule for rule in rules.values() if rule.name == text), None)
+        if found is PIPELINE_DEPTH and stages:
+            continue
+        if found is PIPELINE_DEPTH:
+            why = f"`{text}` is about the stages of a pipeline, and this loop has none"
+            way = "write it beside a `pipeline`, or take it out"
+        elif found is not None and found.severity is Severity.ERROR:
+            why, way = (
+                f"`{text}` is an error everywhere",
+                f"take it out; a loop insists with `{PIPELINE_DEPTH.code}` only",
+            )
+        else:
+            why = f"a loop insists with `{PIPELINE_DEPTH.code}` only, and `{text}` beside it changes nothing"
+            way = f"make it an error in the whole spec: `diagnostics: {{error: [{text}]}}`"
+        reading.sink.report(CANNOT_INSIST, span_of(node), why, label="has no effect here", helps=[way])
 
 
 def check_switched_off(node: ScalarNode, sink: Sink) -> None:

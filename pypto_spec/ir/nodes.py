@@ -60,7 +60,8 @@ class Op:
 
     `operands` maps operand field names (in the definition's order) to values; `attrs` holds the other written fields.
     `results` has one value per `bind` field. `scratch` and `instrs` are filled by InitMemRef and ExpandToInstructions.
-    `stages` says of a copy that LowerPipelineLoops made which copy it is, inner pipelines first, until MemoryReuse.
+    `stages` says of a copy that LowerPipelineLoops made which copy it is, inner pipelines first, until
+    AllocateMemoryAddr.
     """
 
     defn: OpDef

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pypto_spec.convert.located import is_written
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Expr, Index, bounds
@@ -63,7 +62,7 @@ class Body:
                 continue
             if isinstance(node, Op):
                 split = len(waiting)
-                while split and not is_written(waiting[split - 1].loc) and not _drains(waiting[split - 1], behind):
+                while split and not _drains(waiting[split - 1], behind):
                     split -= 1
                 self._sync(waiting[:split], indent)
                 self._op(node, waiting[split:], indent)

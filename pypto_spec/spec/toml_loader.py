@@ -18,7 +18,7 @@ from pypto_spec.spec.core_schema import INT64_MAX, INT64_MIN
 from pypto_spec.spec.limits import MAX_ERRORS
 from pypto_spec.spec.reader import check_text
 from pypto_spec.spec.toml_strings import toml_style
-from pypto_spec.spec.tree import MAX_DEPTH, KeyNode, MappingNode, Node, ScalarNode, SequenceNode, span_between
+from pypto_spec.spec.tree import MAX_DEPTH, KeyNode, MappingNode, Moment, Node, ScalarNode, SequenceNode, span_between
 
 _LANGUAGE = Language(tree_sitter_toml.language())
 _KEYS = frozenset({"bare_key", "quoted_key", "dotted_key"})
@@ -286,7 +286,7 @@ class _Builder:
         elif isinstance(plain, (bool, int, float)):
             node.value = plain
         else:
-            node.value = node.text  # dates mean nothing in a spec: they are words
+            node.value = node.text = Moment(node.text)
 
     def _missing(self, parent: Node, plain: Any) -> Node:
         start, end = parent.start, parent.end

@@ -83,6 +83,12 @@ class KeyNode(Node):
         return self.text
 
 
+class Moment(str):
+    """A date or time, which only TOML has: a text like any other, but no expression, though it looks like one."""
+
+    __slots__ = ()
+
+
 class ScalarNode(Node):
     """A scalar. `text` is its content as a string, `value` the typed value of that content.
 

@@ -28,25 +28,22 @@ def problem_of(
     """The problem of placing a region's `buffers` of one memory; `lives` are the region's, others are left out.
 
     `grids` are the buffers that start on a coarser grid than the memory's (`grids.grids`), `extra_apart` pairs that
-    must not share a place although they are never in use together. An author's buffer shares with nobody; two whose
-    addresses are both written are left as they are.
+    must not share a place although they are never in use together. An author's buffer shares with nobody, nor does one
+    with slots: its rounds are in flight side by side. Two whose addresses are both written are left as they are.
     """
     here = [b for b in buffers if b.memory is memory and b.name in lives.of]
     items: list[Item] = []
     for buffer in here:
         life, grid = lives.of[buffer.name], max(target.address_alignment[memory], grids.get(buffer.name, 1))
-        start, end = life.start, life.end
-        if life.turns is not None and buffer.owner == "compiler":
-            start, end = min(start, life.turns[0]), max(end, life.turns[1])
         items.append(
             Item(
                 name=buffer.name,
                 bytes=slot_bytes(buffer, grid) * buffer.slots,
                 grid=grid,
-                start=start,
-                end=end,
+                start=life.start,
+                end=life.end,
                 address=buffer.address,
-                alone=buffer.owner == "author",
+                alone=buffer.owner == "author" or buffer.slots > 1,
             )
         )
     apart, level = _meetings(items, lives)

@@ -6,7 +6,7 @@ from pypto_spec.diagnostics.model import Severity
 from pypto_spec.diagnostics.registry import rule
 
 BAD_STAGES = rule("PS5002", "bad-stages", Severity.ERROR, "the number of stages of a pipeline is out of range")
-PIPELINE_KEPT = rule("PS5003", "pipeline-kept", Severity.HINT, "a pipeline that cannot be divided runs at depth 1")
+PIPELINE_KEPT = rule("PS5003", "pipeline-kept", Severity.HINT, "a pipeline that is not divided runs at depth 1")
 PINNED_IN_PIPELINE = rule(
     "PS5004", "pinned-in-pipeline", Severity.ERROR, "all iterations in flight would write one place of a buffer"
 )

@@ -27,6 +27,7 @@ from pypto_spec.spec.formula.nodes import (
     Unary,
 )
 from pypto_spec.spec.formula.walk import height
+from pypto_spec.spec.tree import Moment
 
 MAX_NESTING = 80
 """Parentheses, brackets, calls and unary signs inside each other."""
@@ -54,9 +55,21 @@ _IN_PLACE = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 """Signs of Python's assignments in place, which formulas do not have."""
 
 
-@lru_cache(maxsize=8192)
 def parse_expression(text: str) -> Expr:
     """The expression a text holds. Raises FormulaError."""
+    if isinstance(text, Moment):
+        raise FormulaError(
+            f"`{text}` is a date or time in TOML, and no expression",
+            0,
+            len(text),
+            "put it in quotes if it is one, or write a number",
+            label="no expression",
+        )
+    return _expression(text)
+
+
+@lru_cache(maxsize=8192)
+def _expression(text: str) -> Expr:
     parser = _Parser(text)
     expr = parser.expression(0)
     parser.finish()

@@ -84,7 +84,11 @@ class Extras(Model):
     type: Annotated[TypeSpec | None, Field(description="type of the value it binds")] = None
     allow: Annotated[Codes, Field(description="codes of warnings and hints this statement allows itself")] = ()
     error: Annotated[
-        Codes, Field(description="codes of hints that are errors for this loop", examples=[["PH-MR-001"]])
+        Codes,
+        Field(
+            description="codes of hints that are errors for this pipeline; beside `for` in dumps only",
+            examples=[["PH-MR-001"]],
+        ),
     ] = ()
     stage: Annotated[
         tuple[tuple[int, int], ...],

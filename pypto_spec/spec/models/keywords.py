@@ -25,7 +25,7 @@ EXECUTION: frozenset[Plane] = frozenset({"execution"})
 BLOCK_KEYS = ("body", "then", "else")
 _COMMON = frozenset({"src", "allow"})
 _LOOP = _COMMON | {"carry", "yield", "results"}
-_PIPELINE = _LOOP | {"error"}
+_STAGED = _LOOP | {"error"}
 _OP = _COMMON | {"type", "stage", "instructions"}
 
 
@@ -99,10 +99,10 @@ STRUCTURE: tuple[Keyword, ...] = (
         opens="execution",
         example="region: exp",
     ),
-    _loop("for", BOTH, structure.For, "for: {index: i, count: 8}"),
+    _loop("for", BOTH, structure.For, "for: {index: i, count: 8}", _STAGED),
     _loop("parallel", CONTROL, structure.Parallel, "parallel: {index: i, count: 8}"),
     _loop("spmd", CONTROL, structure.Spmd, "spmd: {index: blk, blocks: auto}"),
-    _loop("pipeline", EXECUTION, structure.Pipeline, "pipeline: {index: i, count: 8, stages: 2}", _PIPELINE),
+    _loop("pipeline", EXECUTION, structure.Pipeline, "pipeline: {index: i, count: 8, stages: 2}", _STAGED),
     _loop("unroll", EXECUTION, structure.Unroll, "unroll: {index: i, count: 4}"),
     Keyword(
         "while",

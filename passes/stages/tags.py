@@ -1,0 +1,23 @@
+"""What says of a statement which copy of a pipeline's body it is, and taking that out when all is decided by it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pypto_spec.ir.nodes import For, Op, Program, Stmt
+from pypto_spec.ir.rewrite import Rewriter, with_parts
+
+
+class _Untag(Rewriter):
+    def op(self, op: Op) -> Sequence[Stmt]:
+        return (with_parts(op, stages=()) if op.stages else op,)
+
+    def loop(self, loop: For) -> Sequence[Stmt]:
+        (made,) = super().loop(loop)
+        return (replace(made, insist=frozenset()) if isinstance(made, For) and made.insist else made,)
+
+
+def without_tags(program: Program) -> Program:
+    """The program without stages, and without what loops insist on: no pass looks at them any more."""
+    return _Untag().program(program)

@@ -199,7 +199,11 @@ class _Lowering(Substitution):
             f"the pipeline asks for {loop.stages} stages and runs at depth 1: its step is known at run time only, so "
             "the index of a later copy is not",
             label="one iteration after the other",
-            helps=["count the iterations (`count: ...`) with a constant step, and multiply the index where it is used"],
+            helps=[
+                "count the iterations (`count: ...`) with a constant step, and multiply the index where it is used",
+                "over cores: a `parallel` around the region with the pipeline over the rows of one index, or `spmd` with "
+                "a constant number of `blocks` as the step",
+            ],
             figures=[("requested", loop.stages), ("achieved", 1)],
             allow=loop.allow | self.region_allow,
         )

@@ -4,7 +4,7 @@ The body is not copied. Each load of a pipeline with F stages gets a buffer of F
 copy of one iteration may run while earlier ones still use the other slots; there is one event for each slot. The loop
 becomes an ordinary one: no rest to divide, whatever the trip count. A loop that does not lend itself to that (a step
 other than 1, a loaded tile that is carried, looked into or changed in place, slots that do not fit) is left to
-LowerPipelineLoops, as a whole, with all pipelines in it.
+LowerPipelineLoops, as a whole, with all pipelines in it, and a hint says why.
 
 What the author declared with slots has to be something this planner can express; else it is refused here (PS4010).
 Under the planner `pypto` this pass does nothing.
@@ -15,7 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pypto_spec.ir.expr import mod, sym
+from pypto_spec.diagnostics.rules.sync import SLOTS_DECLINED
+from pypto_spec.ir.expr import mod, sym, to_text
+from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import BufferRef, For, If, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, ops, regions, statements, with_parts
 from pypto_spec.ir.types import Memory, TileType, round_up
@@ -24,7 +26,6 @@ from pypto_spec.passes.memory.buffers import BufferPool
 from pypto_spec.passes.memory.uses import Uses, base_of
 from pypto_spec.passes.stages.refusals import refuse_declarations
 from pypto_spec.passes.stages.room import live_bytes
-from pypto_spec.targets import Target
 
 SPACES = frozenset({Memory.VEC, Memory.MAT, Memory.ACC})
 """Memories that have slots."""
@@ -33,11 +34,13 @@ SPACES = frozenset({Memory.VEC, Memory.MAT, Memory.ACC})
 class _Slots(Rewriter):
     """Binds the loads of the pipelines of one region."""
 
-    def __init__(self, region: Region, pool: BufferPool, target: Target, pinned: dict[Memory, int]) -> None:
+    def __init__(self, region: Region, pool: BufferPool, context: Context, pinned: dict[Memory, int]) -> None:
         super().__init__()
+        self.allow = region.allow
         self.body = region.body
         self.pool = pool
-        self.target = target
+        self.context = context
+        self.target = context.target
         self.taken = dict(pinned)
         """Bytes of buffers with slots so far, the author's and ours, by memory."""
         self.placed = {v for op in ops(region.body) for v in op.results if v.buffer is not None}
@@ -51,16 +54,14 @@ class _Slots(Rewriter):
     def loop(self, loop: For) -> Sequence[Stmt]:
         if loop.kind != "pipeline" or loop.stages == 1:
             return super().loop(loop)
+        if self.declined:
+            return self._decline(loop)
         loads = [s for s in loop.body if isinstance(s, Op) and s.defn.effects == "reads_gm" and s.results]
         free = [op for op in loads if op.result.buffer is None]
         needs = self._needs(free, loop.stages)
-        if (
-            self.declined
-            or not free
-            or not self._divides(loop)
-            or not all(map(self._rotates, free))
-            or not self._fits(needs, free)
-        ):
+        reason = self._reason(loop, free, needs)
+        if reason is not None:
+            self._tell(loop, reason)
             return self._decline(loop)
         self.taken.update({m: self.taken.get(m, 0) + size for m, size in needs.items()})
         self.placed.update(op.result for op in free)
@@ -82,18 +83,47 @@ class _Slots(Rewriter):
         self.declined -= 1
         return made
 
-    def _divides(self, loop: For) -> bool:
-        """Whether `index % stages` is the number of the slot in turn."""
-        whole = isinstance(loop.start, int) and loop.start % loop.stages == 0
-        return loop.step == 1 and whole and loop.condition is None
+    def _reason(self, loop: For, loads: Sequence[Op], needs: dict[Memory, int]) -> str | None:
+        """Why the loads of a loop do not rotate through slots, if they do not."""
+        if not loads:
+            return "nothing is loaded straight into its body, but into buffers of the author's or in blocks inside it"
+        if loop.step != 1:
+            return f"its index goes on by {to_text(loop.step)}, and slots are taken in turn by an index that counts"
+        if not (isinstance(loop.start, int) and loop.start % loop.stages == 0):
+            return f"it starts at {to_text(loop.start)}, which is not known to be a multiple of {loop.stages}"
+        for op in loads:
+            why = self._fixed(op)
+            if why is not None:
+                return f"`{split(op.result.name)[0]}` {why}"
+        return None if self._fits(needs, loads) else self._too_large(needs)
 
-    def _rotates(self, op: Op) -> bool:
-        """Whether a loaded tile can stand in another slot each time."""
+    def _fixed(self, op: Op) -> str | None:
+        """Why a loaded tile cannot stand in another slot each time, if it cannot."""
         value = op.result
         kind = value.type
         assert isinstance(kind, TileType)
-        static = kind.valid is None or all(isinstance(n, int) for n in kind.valid)
-        return kind.memory in SPACES and static and value not in self.carried and value not in self.bases
+        if kind.memory not in SPACES:
+            return "goes to a memory without slots"
+        if kind.valid is not None and not all(isinstance(n, int) for n in kind.valid):
+            return "is valid to an extent known at run time only"
+        if value in self.carried:
+            return "is handed on by a loop or an `if`"
+        return "is sliced, reshaped or changed in place" if value in self.bases else None
+
+    def _too_large(self, needs: dict[Memory, int]) -> str:
+        sizes = ", ".join(f"{size} B of `{memory.value}`" for memory, size in needs.items())
+        return f"its slots take {sizes}, which do not fit beside what else is there"
+
+    def _tell(self, loop: For, reason: str) -> None:
+        self.context.sink.report(
+            SLOTS_DECLINED,
+            loop.loc.field("stages"),
+            f"with the planner `ptoas` the loads of this pipeline take no slots: {reason}",
+            label="lowered by copies of its body",
+            notes=["the result is the same, and so is the overlap of loads and compute as far as memory goes"],
+            helps=["change that, or write `target: {planner: pypto}`, which copies the body of every pipeline"],
+            allow=loop.allow | self.allow,
+        )
 
     def _needs(self, loads: Sequence[Op], stages: int) -> dict[Memory, int]:
         found: dict[Memory, int] = {}
@@ -138,7 +168,7 @@ class _Regions(Rewriter):
         for buffer in self.pool.buffers:
             if buffer.name in used:
                 pinned[buffer.memory] = pinned.get(buffer.memory, 0) + (buffer.bytes or 0) * buffer.slots
-        body = _Slots(region, self.pool, self.context.target, pinned).block(region.body)
+        body = _Slots(region, self.pool, self.context, pinned).block(region.body)
         return region if body is region.body else replace(region, body=body)
 
 

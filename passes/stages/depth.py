@@ -86,6 +86,11 @@ def report_depth(
         f"each stage keeps up to {size(slot)} to itself in `{memory}` (group {group.number}); "
         f"{size(free)} are free{after}, so {apart}"
     ]
+    if achieved > 1 and requested % achieved:
+        notes.append(
+            f"{requested} copies do not take turns evenly in {achieved} buffers: the last of a round and the first of "
+            f"the next share one, so this can be slower than `stages: {achieved}`"
+        )
     if beside is not None and beside.rows:
         where = f" at line {beside.line}" if beside.line is not None else ""
         notes.append(listing(f"beside them live in `{memory}`{where}:", beside.rows))
@@ -99,8 +104,8 @@ def report_depth(
         excess = beside.excess if beside is not None else 0
         why = beside.why if beside is not None else "with what lives beside them"
         helps = [
-            f"{requested} stages would fit alone ({size(need)}), but {why} {size(excess)} are too much: make that "
-            "smaller, use it earlier, or ask for fewer `stages`",
+            f"{requested} stages alone need {size(need)} and would fit; {why} `{memory}` overflows by {size(excess)}: "
+            "make that smaller, use it earlier, or ask for fewer `stages`",
         ]
         if beside is not None and beside.gaps and not installed():
             helps.append(f"or install the exact search, which may still keep them apart: `{EXTRA}`")

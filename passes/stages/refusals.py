@@ -1,7 +1,7 @@
 """What the planner `ptoas` cannot make of an author's buffer with slots, and why.
 
-A region of slots is one type, chosen by an index of the loop, with one event for each slot that guards the slot chosen
-first in an iteration. Each refusal names the declaration and the first of its reasons.
+Slots that take turns hold one type, are chosen by an index of the loop, and have one event each, which guards the slot
+chosen first in an iteration. Each refusal names the declaration and the first of its reasons.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pypto_spec.passes.memory.uses import Uses, entering, leaving
 from pypto_spec.records import dataclass
 
 LEAST, MOST = 2, 16
-"""Slots of one region."""
+"""Slots of one buffer."""
 SPACES = (Memory.VEC, Memory.MAT, Memory.ACC)
 
 
@@ -86,10 +86,10 @@ def _refusal(buffer: Buffer, reason: _Reason) -> Diagnostic:
     return diagnose(
         SLOTS_REFUSED,
         reason.place,
-        f"the planner `ptoas` cannot make a region of slots of the buffer `{buffer.name}` ({slots}): {reason.text}",
+        f"the planner `ptoas` cannot let the slots of the buffer `{buffer.name}` take turns ({slots}): {reason.text}",
         label=reason.label,
         secondary=labels,
-        helps=["change that, or plan with `target: {planner: pypto}`, which takes any slots"],
+        helps=["plan with `target: {planner: pypto}`, which takes any slots, or change what the reason names"],
     )
 
 
@@ -100,9 +100,7 @@ def _reasons(buffer: Buffer, tiles: Sequence[_Tile]) -> Iterator[_Reason]:
             yield _Reason(f"`{tile.name}` takes the whole of it and chooses no slot", tile.field("buffer"), "no `slot`")
     first = tiles[0]
     if not LEAST <= buffer.slots <= MOST:
-        yield _Reason(
-            f"a region has {LEAST} to {MOST} slots", buffer.loc.field("slots"), f"{buffer.slots}", _put(first)
-        )
+        yield _Reason(f"{LEAST} to {MOST} slots can", buffer.loc.field("slots"), f"{buffer.slots}", _put(first))
     yield from _indices(tiles)
     for tile in tiles[1:]:
         a, b = first.kind, tile.kind
@@ -131,8 +129,8 @@ def _indices(tiles: Sequence[_Tile]) -> Iterator[_Reason]:
         slot = tile.slot
         if slot is not None and not isinstance(slot, int) and not _rotates(slot):
             yield _Reason(
-                f"`{tile.name}` chooses slot `{to_text(slot)}`; a region is indexed by a number, `i % N` or "
-                "`(i + c) % N` of one loop",
+                f"`{tile.name}` chooses slot `{to_text(slot)}`; a slot is a number, `i % N` or `(i + c) % N` of "
+                "one loop",
                 tile.field("slot"), "not a slot in turn",
             )  # fmt: skip
 

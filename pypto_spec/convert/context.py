@@ -245,6 +245,15 @@ class Reading:
         """The place that `buffer`, `slot` and `offset` of a mapping name."""
         node = fields.get("buffer")
         if node is None or (isinstance(node, ScalarNode) and node.value is None):
+            slot = fields.get("slot")
+            if slot is not None and node is None:
+                self.fail(
+                    MISSING_KEY,
+                    slot,
+                    "`slot` says which slot of a buffer, and no `buffer` is named",
+                    label="a slot of which buffer?",
+                    helps=["write `buffer: NAME` beside it, or leave `slot` out: the compiler then places the tile"],
+                )
             return None
         slot, offset = fields.get("slot"), fields.get("offset")
         name = self.buffer_name(node)

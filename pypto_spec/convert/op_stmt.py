@@ -122,7 +122,7 @@ class OpReader:
         if kind is None or not binds:
             return (), []
         reading = self.reading
-        buffer = reading.buffer_ref(fields) if "buffer" in fields.entries else None
+        buffer = reading.buffer_ref(fields) if {"buffer", "slot"} & fields.entries.keys() else None
         results: list[Value] = []
         stores: list[tuple[Value, Name]] = []
         for node in binds:

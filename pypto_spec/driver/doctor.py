@@ -32,6 +32,8 @@ def examine(cann: str | None = None) -> list[Part]:
         Part("pypto-spec", f"{__version__} ({_home()})", "everything", "pip install pypto-spec"),
         Part("C++ compiler", _compiler(), "test, mutate, build --typecheck", "apt-get install g++, or set CXX"),
         Part("torch", _package("torch"), "test, mutate, lower --check", "pip install 'pypto-spec[golden]'"),
+        Part("OR-tools", _package("ortools"), "placing buffers exactly where heuristics fail", "pip install "
+             "'pypto-spec[exact]'"),
         Part("torch_npu", _package("torch_npu"), "calling kernels from torch on a device", "comes from the vendor"),
         Part("CANN", _toolkit(cann), "build --typecheck, compiling for a device", "name it with --cann DIR or set "
              "ASCEND_HOME_PATH"),

@@ -10,6 +10,12 @@ PIPELINE_KEPT = rule("PS5003", "pipeline-kept", Severity.HINT, "a pipeline that 
 PINNED_IN_PIPELINE = rule(
     "PS5004", "pinned-in-pipeline", Severity.ERROR, "all iterations in flight would write one place of a buffer"
 )
+SLOTS_DECLINED = rule(
+    "PS5005",
+    "slots-declined",
+    Severity.HINT,
+    "the planner `ptoas` copies the body of a pipeline in place of using slots",
+)
 RACE = rule("PS5101", "race", Severity.ERROR, "two accesses to the same bytes run in no fixed order")
 WAIT_NEVER_SET = rule("PS5102", "wait-never-set", Severity.ERROR, "a wait for a flag that nobody sets")
 FLAG_SET_TWICE = rule("PS5103", "flag-set-twice", Severity.ERROR, "a flag is set while it may still be set")

@@ -201,8 +201,8 @@ class _Lowering(Substitution):
             label="one iteration after the other",
             helps=[
                 "count the iterations (`count: ...`) with a constant step, and multiply the index where it is used",
-                "over cores: a `parallel` around the region with the pipeline over the rows of one index, or `spmd` with "
-                "a constant number of `blocks` as the step",
+                "over cores: a `parallel` around the region with the pipeline over the rows of one index, or `spmd` "
+                "with a constant number of `blocks` as the step",
             ],
             figures=[("requested", loop.stages), ("achieved", 1)],
             allow=loop.allow | self.region_allow,

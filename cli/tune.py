@@ -99,7 +99,8 @@ def command(
     click.echo(document_text(made, file) if format == "json" else text(made, rows), nl=False)
     options.show(made.findings, "text", err=True)
     if file is not None:
-        options.say(f"written: {file}; next: pypto-spec build {spec} -D @{file}")
+        only = f" --variant {variant}" if variant is not None else ""
+        options.say(f"written: {file}; next: pypto-spec build {spec}{only} -D @{file}")
     if made.failed:
         raise click.exceptions.Exit(2)
     if made.winner is None:

@@ -114,6 +114,7 @@ def test_one_variant() -> None:
     done = run("tune", "v.yaml", "-D", "TR=16,64", *QUICK, "--variant", "C64")
     assert done.exit_code == 0
     assert "written: scaled__C64.defines" in done.stderr
+    assert done.stderr.endswith("next: pypto-spec build v.yaml --variant C64 -D @scaled__C64.defines\n")
     assert run("build", "v.yaml", "--variant", "C64", "-D", "@scaled__C64.defines").exit_code == 0
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 
 from pypto_spec.diagnostics.model import Label
 from pypto_spec.diagnostics.rules.memory import CAPACITY
-from pypto_spec.ir.nodes import Buffer, Op, Region, Stmt
+from pypto_spec.ir.nodes import Buffer, Op, Region, Stage, Stmt
 from pypto_spec.passes.base import Context
 from pypto_spec.passes.memory.lifetimes import Lifetime, Lifetimes
 from pypto_spec.passes.memory.planners.bound import lower_bound
@@ -31,13 +32,15 @@ def size(count: int) -> str:
 
 @dataclass(slots=True)
 class Row:
-    """Buffers alike: the copies of one tile in a pipeline or an unrolled loop, or one buffer alone."""
+    """Buffers alike: the copies of one tile in a pipeline or an unrolled loop, equal tiles of one `let`, or one alone."""
 
     buffer: Buffer
     life: Lifetime
     bytes: int
-    """Of each copy, with all its slots."""
+    """Of each of them, with all its slots."""
     count: int = 1
+    copies: set[tuple[Stage, ...]] = field(default_factory=set)
+    """The copies of pipelines' bodies that they stand for."""
 
     @property
     def total(self) -> int:
@@ -46,8 +49,8 @@ class Row:
 
     @property
     def stages(self) -> bool:
-        """Whether the copies are those of a pipeline's stages."""
-        return self.count > 1 and self.life.first is not None and bool(self.life.first.stages)
+        """Whether they are those of a pipeline's stages, one for each."""
+        return self.count > 1 and len(self.copies) == self.count
 
     @property
     def name(self) -> str:
@@ -58,7 +61,7 @@ class Row:
         """The row: bytes and what they are made of, the values and types, the lines."""
         parts: list[str] = []
         if self.count > 1:
-            parts.append(f"{self.count} {'stages' if self.stages else 'copies'}")
+            parts.append(f"{self.count} {'stages' if self.stages else 'tiles'}")
         if self.buffer.slots > 1:
             parts.append(f"{self.buffer.slots} slots")
         of = f" = {' x '.join(parts)} x {self.bytes // self.buffer.slots} B" if parts else ""
@@ -93,6 +96,8 @@ def rows(buffers: Iterable[Buffer], lives: Lifetimes, sizes: Mapping[str, int]) 
             found[alike].count += 1
         else:
             found[alike] = Row(buffer, life, sizes[buffer.name])
+        if first is not None and first.stages:
+            found[alike].copies.add(first.stages)
     return sorted(found.values(), key=lambda row: -row.total)
 
 

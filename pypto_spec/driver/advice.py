@@ -13,7 +13,7 @@ from dataclasses import replace
 from pypto_spec.diagnostics.model import Diagnostic, Severity
 from pypto_spec.diagnostics.rules.hints import PIPELINE_DEPTH
 from pypto_spec.driver.inputs import Spec
-from pypto_spec.driver.knobs import Knob, constant_knobs, literal_knobs, stage_knobs, tensor_knobs
+from pypto_spec.driver.knobs import Knob, constant_knobs, literal_knobs, shaped_places, stage_knobs, tensor_knobs
 from pypto_spec.driver.trials import OVERFLOWS, Goal, Trial, Trials
 from pypto_spec.ir.nodes import Program
 from pypto_spec.ir.rewrite import ops, regions
@@ -123,6 +123,9 @@ class _Advice:
         rows = self.finding.rule.code == _ROWS
         knobs = constant_knobs(self.root, self.near, of_tensors=rows)
         knobs += tensor_knobs(self.root) if rows else literal_knobs(self.root, self.near)
+        if not knobs:  # a `let` names no size: then it is that of what was loaded or made for it
+            near = shaped_places(self.root)
+            knobs = constant_knobs(self.root, near, of_tensors=False) + literal_knobs(self.root, near)
         sizes: list[int] | None = [] if rows else None
         missed: str | None = None
         for knob in self._given(k for k in knobs if k.name is None or k.name not in depths):

@@ -86,6 +86,21 @@ def _shapes(statement: MappingNode) -> Iterator[Node]:
             yield shape
 
 
+def shaped_places(root: MappingNode) -> set[Place]:
+    """The places of all statements that write a shape: where sizes come from if the statements at hand name none."""
+    found: set[Place] = set()
+    waiting: list[Node] = list(_bodies(root))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, SequenceNode):
+            waiting += node.items
+        elif isinstance(node, MappingNode):
+            if any(True for _ in _shapes(node)):
+                found.add(node.span.start)
+            waiting += (value for _, value in node.items)
+    return found
+
+
 def literal_knobs(root: MappingNode, near: set[Place]) -> list[Knob]:
     """Numbers in the shapes of the statements at `near`, the rows before the columns.
 

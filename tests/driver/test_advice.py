@@ -175,3 +175,26 @@ def test_stages_that_are_one_or_not_around_it_are_no_way_out() -> None:
     assert stage_knobs(root, {(8, 5)}) == []
     flat = load(Source("k.yaml", PIPELINE.replace("DEPTH: 6", "DEPTH: 1")), "yaml")
     assert stage_knobs(flat, {(12, 13)}) == []
+
+
+def test_a_let_that_names_no_size_is_told_the_constant_of_what_it_loads() -> None:
+    text = """\
+spec: v1
+name: gated
+constants: {R: 4096, C: 512, TR: 64}
+tensors:
+  x: {dtype: fp16, shape: [R, C]}
+  y: {dtype: fp16, shape: [R, C]}
+  out: {dtype: fp16, shape: [R, C], access: out}
+program:
+  - region: gated
+    body:
+      - pipeline: {index: i, count: R // TR, stages: 2}
+        body:
+          - load: {into: a, from: x, at: [i * TR, 0], shape: [TR, C]}
+          - load: {into: b, from: y, at: [i * TR, 0], shape: [TR, C]}
+          - let: z = silu(a) * b
+          - store: {from: z, to: out, at: [i * TR, 0]}
+"""
+    assert errors(text).helps[1:] == ("`TR`: 64 -> 32 fits (needs 163840 B)",)
+    assert not any(d.level is Severity.ERROR for d in check_text(text, "k.yaml", {"TR": "32"}))

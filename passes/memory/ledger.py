@@ -32,7 +32,7 @@ def size(count: int) -> str:
 
 @dataclass(slots=True)
 class Row:
-    """Buffers alike: the copies of one tile in a pipeline or an unrolled loop, equal tiles of one `let`, or one alone."""
+    """Buffers alike: copies of one tile in a pipeline or an unrolled loop, equal tiles of a `let`, or one alone."""
 
     buffer: Buffer
     life: Lifetime

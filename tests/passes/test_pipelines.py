@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
@@ -11,9 +13,12 @@ from pypto_spec.diagnostics.model import Diagnostic
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.driver.inputs import Spec
 from pypto_spec.driver.session import Compiled, compile_spec
-from pypto_spec.ir.nodes import For, Program
-from pypto_spec.ir.rewrite import regions, statements
+from pypto_spec.ir.nodes import For, Op, Program, Stmt, Value
+from pypto_spec.ir.rewrite import Rewriter, ops, regions, statements, with_parts
+from pypto_spec.ir.types import Memory, TileType
+from pypto_spec.passes.memory.lifetimes import Lifetimes
 from pypto_spec.passes.stages.copies import MOST_STATEMENTS, made_of, most_stages, size_of
+from pypto_spec.passes.stages.groups import Groups
 from tests.convert.reading import marked
 
 ROOT = Path(__file__).parents[2]
@@ -188,3 +193,26 @@ program:
     placed = {op.name: op.results[0].buffer for op in statements(loop.body)}  # type: ignore[union-attr]
     assert placed["mul"] is not None and placed["mul"].buffer == "b0"
     assert placed["move"] is not None and placed["move"].buffer != "b0"
+
+
+@pytest.mark.parametrize(("memory", "apart"), [(Memory.VEC, 3), (Memory.ACC, 0)])
+def test_what_the_cube_accumulates_is_one_buffer_for_all_stages(memory: Memory, apart: int) -> None:
+    """The same pipeline, as if its loads were made in the accumulators' memory."""
+    program = after(compiled(nested((8, 3))), "MaterializeSemanticAliases")
+    (region,) = regions(program.body)
+
+    def moved(value: Value) -> Value:
+        assert isinstance(value.type, TileType)
+        return replace(value, type=replace(value.type, memory=memory))
+
+    made = {v: moved(v) for op in ops(region.body) for v in op.results}
+
+    class Move(Rewriter):
+        def op(self, op: Op) -> Sequence[Stmt]:
+            results = tuple(self.bind(v, made[v]) for v in op.results)
+            return (with_parts(op, results=results),)
+
+    body = Move().block(region.body)
+    buffers = {b.name: replace(b, memory=memory) for b in program.buffers}
+    groups = Groups(body, Lifetimes(body), buffers, dict.fromkeys(Memory, 32))
+    assert [group.requested for group in groups.of.values()] == ([apart] if apart else [])

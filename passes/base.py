@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import field
 from enum import Enum
-from typing import Protocol
 
 from pypto_spec.diagnostics.model import Sink
 from pypto_spec.ir.nodes import Program
@@ -36,22 +35,12 @@ class Property(Enum):
     SYNCHRONISED = "Synchronised"
 
 
-class Replan(Protocol):
-    """Plans a changed program again, so that advice is printed only when it was seen to fit.
-
-    `constants` are the new values of the spec's constants; the answer is the diagnostics' codes of the new plan.
-    """
-
-    def __call__(self, constants: dict[str, int]) -> frozenset[str]: ...
-
-
 @dataclass(slots=True)
 class Context:
-    """What a pass may ask for besides the program: the target's facts, where findings go, and planning again."""
+    """What a pass may ask for besides the program: the target's facts, and where findings go."""
 
     target: Target
     sink: Sink
-    replan: Replan | None = None
     timings: dict[str, float] = field(default_factory=dict)
     trial: bool = False
     """The program is planned for advice alone: hints stay hints, and no search is asked that may take long."""

@@ -24,11 +24,8 @@ from pypto_spec.ir.types import Memory, TileType, round_up
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.memory.buffers import BufferPool
 from pypto_spec.passes.memory.uses import Uses, base_of
-from pypto_spec.passes.stages.refusals import refuse_declarations
+from pypto_spec.passes.stages.refusals import SPACES, refuse_declarations
 from pypto_spec.passes.stages.room import live_bytes
-
-SPACES = frozenset({Memory.VEC, Memory.MAT, Memory.ACC})
-"""Memories that have slots."""
 
 
 class _Slots(Rewriter):

@@ -11,16 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagnose
 from pypto_spec.diagnostics.rules.memory import SLOTS_REFUSED
 from pypto_spec.diagnostics.span import Span
-from pypto_spec.ir.expr import Expr, Index, Quot, Sym, to_text
+from pypto_spec.ir.expr import Expr, Index, to_text
 from pypto_spec.ir.nodes import Buffer, For, If, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import ops, statements
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.passes.memory.uses import Uses, entering, leaving
+from pypto_spec.passes.sync.rotation import turning
 from pypto_spec.records import dataclass
 
 LEAST, MOST = 2, 16
 """Slots of one buffer."""
 SPACES = (Memory.VEC, Memory.MAT, Memory.ACC)
+"""Memories that have slots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +142,7 @@ def _rotates(slot: Expr) -> bool:
     if slot.const != 0 or len(slot.terms) != 1:
         return False
     atom, factor = slot.terms[0]
-    if factor != 1 or not isinstance(atom, Quot) or atom.op != "%" or len(atom.value.terms) != 1:
-        return False
-    inner, times = atom.value.terms[0]
-    return times == 1 and isinstance(inner, Sym) and inner.kind == "loop"
+    return factor == 1 and turning(atom) is not None
 
 
 def _valid(tiles: Sequence[_Tile]) -> Iterator[_Reason]:

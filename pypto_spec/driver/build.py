@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, diagnose
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, diagnose, has_errors
 from pypto_spec.diagnostics.rules.target import NOT_YET
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.driver.inputs import Gathered, Spec, UsageError
-from pypto_spec.driver.session import Compiled, compile_spec, has_errors
+from pypto_spec.driver.session import Compiled, compile_spec
 from pypto_spec.records import dataclass
 
 if TYPE_CHECKING:

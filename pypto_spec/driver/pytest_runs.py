@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from pypto_spec.diagnostics.model import Severity
+from pypto_spec.diagnostics.model import Severity, has_errors
 from pypto_spec.diagnostics.render import render
 from pypto_spec.driver.faults import outcome_findings
 from pypto_spec.driver.inputs import UsageError, gather
-from pypto_spec.driver.session import has_errors
 from pypto_spec.driver.test import Tested, prepare
 from pypto_spec.driver.variants import expand
 from pypto_spec.golden.run import golden_test

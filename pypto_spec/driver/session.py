@@ -99,11 +99,6 @@ def _report(made: Compiled, defines: Mapping[str, str] | None, after: str | None
             found[place] = replace(diagnostic, notes=(*diagnostic.notes, note), helps=helps)
 
 
-def has_errors(findings: Sequence[Diagnostic]) -> bool:
-    """Whether an error is among them."""
-    return any(d.level is Severity.ERROR for d in findings)
-
-
 def exit_code(findings: Sequence[Diagnostic]) -> int:
     """0 without errors, 1 with errors of the specs, 2 where the compiler itself failed."""
     errors = {d.rule.code for d in findings if d.level is Severity.ERROR}

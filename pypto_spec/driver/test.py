@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from time import perf_counter
 
-from pypto_spec.diagnostics.model import Diagnostic, diagnose
+from pypto_spec.diagnostics.model import Diagnostic, diagnose, has_errors
 from pypto_spec.diagnostics.rules.internal import INTERNAL_ERROR
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.driver.build import DIALECTS, no_dialect
 from pypto_spec.driver.faults import outcome_findings
 from pypto_spec.driver.inputs import Gathered, Spec, UsageError
-from pypto_spec.driver.session import Compiled, compile_spec, has_errors
+from pypto_spec.driver.session import Compiled, compile_spec
 from pypto_spec.driver.timeline import run_timeline
 from pypto_spec.driver.workers import Died, cores, run_all
 from pypto_spec.golden.need_torch import TorchMissingError, torch

@@ -83,7 +83,7 @@ def report_depth(
     after = f" after {size(reserved)} reserved" if reserved else ""
     apart = "one stage waits for the other" if achieved == 1 else f"stages {achieved} apart share storage and wait"
     notes = [
-        f"each stage keeps up to {size(slot)} to itself in `{memory}` (group {group.number}); "
+        f"the largest tile of a stage takes {size(slot)} in `{memory}` (group {group.number}); "
         f"{size(free)} are free{after}, so {apart}"
     ]
     if achieved > 1 and requested % achieved:
@@ -97,8 +97,9 @@ def report_depth(
     if bound:
         excess = need - free
         helps = [
-            f"{requested} stages need {size(need)}: make what one stage keeps at most {size(free // requested)}, or "
-            "ask for fewer `stages`",
+            f"{requested} stages need {size(need)} for it alone: make it at most {size(free // requested)}"
+            f"{', and less with the tiles beside it' if beside is not None and beside.rows else ''}, or ask for fewer "
+            "`stages`",
         ]
     else:
         excess = beside.excess if beside is not None else 0

@@ -1,141 +1,202 @@
-"""InferTileMemorySpace: every tile gets the memory it lives in.
+"""InferTileMemorySpace: every tile gets the memory it lives in, and what has to move is moved.
 
-A memory that is written is kept. Otherwise a view lives where its input lives, and any other result where the operator
-puts it first (for vector operators that is `vec`). What an operator cannot take from where it is, is an error that
-says which way data could take.
+A memory that is written is kept. Otherwise a tile goes where its uses ask for it (`places.choice`): operands of a
+product are loaded to `mat`, a created tile that a product adds to is an accumulator, a loop carries a tile in the one
+memory of all its rounds. Where an operator takes an operand from another memory of the core, one `move` for each
+memory is put before the first such use in its block; a window of a tile in `mat` is taken out on the way (`extract`),
+and the `slice` itself is gone. What cannot get where it is needed is an error that says which way data could take.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.memory import NO_PATH
 from pypto_spec.diagnostics.span import Loc
-from pypto_spec.ir.naming import split
-from pypto_spec.ir.nodes import For, Op, Phi, Program, Region, Stmt, Value
-from pypto_spec.ir.rewrite import Rewriter, with_parts
+from pypto_spec.ir.expr import Index, add
+from pypto_spec.ir.naming import Names, split
+from pypto_spec.ir.nodes import Attr, For, Op, Phi, Program, Region, Stmt, Value
+from pypto_spec.ir.opdef import Inference
+from pypto_spec.ir.rewrite import Rewriter, used_values, with_parts
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.passes.base import Context, Pass, Property
-from pypto_spec.passes.making import in_memory
+from pypto_spec.passes.making import in_memory, make
+from pypto_spec.passes.places.choice import Places
+from pypto_spec.targets.model import Target, route
 
-_ROUTES: Mapping[str, Mapping[Memory, tuple[Memory, ...]]] = {
-    "a2a3": {
-        Memory.GM: (Memory.VEC, Memory.MAT),
-        Memory.VEC: (Memory.GM,),
-        Memory.MAT: (Memory.LEFT, Memory.RIGHT, Memory.BIAS),
-        Memory.ACC: (Memory.MAT, Memory.GM),
-    },
-    "a5": {
-        Memory.GM: (Memory.VEC, Memory.MAT),
-        Memory.VEC: (Memory.MAT, Memory.GM),
-        Memory.MAT: (Memory.LEFT, Memory.RIGHT, Memory.BIAS),
-        Memory.ACC: (Memory.VEC, Memory.MAT, Memory.GM),
-    },
-}
-"""Where one copy leads from each memory (PyPTO's memory graphs of Ascend910B and Ascend950)."""
-
-
-def route(platform: str, start: Memory, end: Memory) -> tuple[Memory, ...] | None:
-    """The shortest way from one memory to another, both ends included; None where there is none."""
-    edges = _ROUTES[platform]
-    before: dict[Memory, Memory | None] = {start: None}
-    queue = deque([start])
-    while queue:
-        here = queue.popleft()
-        if here is end:
-            way = [here]
-            while (step := before[way[-1]]) is not None:
-                way.append(step)
-            return tuple(reversed(way))
-        for there in edges.get(here, ()):
-            if there not in before:
-                before[there] = here
-                queue.append(there)
-    return None
+Window = tuple[Value, tuple[Index, Index]]
+"""A tile in `mat`, and the first row and column of a window of it."""
 
 
 class _Inferrer(Rewriter):
-    def __init__(self, platform: str) -> None:
+    def __init__(self, target: Target) -> None:
         super().__init__()
-        self.platform = platform
+        self.target = target
         self.origin: dict[Value, Loc] = {}
+        self.windows: dict[Value, Window] = {}
+        self.moved: dict[tuple[Value, Memory], Value] = {}
+        self.places: Places | None = None
+        self.names: Names | None = None
 
     def region(self, region: Region) -> Region:
         self.origin.clear()
-        return super().region(region)
+        self.windows.clear()
+        self.moved.clear()
+        self.places, self.names = Places(region.body, self.target), Names.of(region)
+        made = super().region(region)
+        return replace(made, body=_without_slices(made.body, self.windows)) if self.windows else made
 
-    def op(self, op: Op) -> Sequence[Stmt]:
-        for field, value in op.operands.items():
-            kind = value.type
-            if isinstance(kind, TileType) and kind.memory is not None:
-                allowed = op.defn.spaces.get(field)
-                if allowed and kind.memory not in allowed:
-                    raise self.no_path(op, field, value, kind.memory, allowed[0])
-        if len(op.results) != 1 or not isinstance(op.result.type, TileType):
-            return (op,)
-        result, kind = op.result, op.result.type
-        written = op.attrs.get("memory")
-        memory = kind.memory or (written if isinstance(written, Memory) else None) or self.preferred(op)
-        allowed = op.defn.spaces.get("into", ())
-        if allowed and memory not in allowed:
-            raise _bad_result(op, memory, allowed)
-        self.origin[result] = op.loc
-        attrs = op.attrs
-        if written is None and any(f.kind == "memory" for f in op.defn.fields):
-            attrs = {**attrs, "memory": memory}
-        if kind.memory is memory and attrs is op.attrs:
-            return (op,)
-        if kind.memory is not memory:
-            result = self.bind(result, Value(result.name, in_memory(kind, memory), result.buffer))
-            self.origin[result] = op.loc
-        return (with_parts(op, attrs=attrs, results=(result,)),)
+    # Blocks: what is moved in a block is there until its end
 
-    def preferred(self, op: Op) -> Memory:
-        """Where a result goes that nobody placed."""
-        if op.defn.role == "view":
-            for value in op.operands.values():
-                if isinstance(value.type, TileType) and value.type.memory is not None:
-                    return value.type.memory
-        allowed = op.defn.spaces.get("into")
-        return allowed[0] if allowed else Memory.VEC
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        outside = dict(self.moved)
+        made = super().block(body)
+        self.moved = outside
+        return made
+
+    # Values
+
+    def placed(self, value: Value, loc: Loc | None) -> Value:
+        """A value in its memory."""
+        kind = value.type
+        assert self.places is not None
+        if isinstance(kind, TileType) and kind.memory is None:
+            value = self.bind(value, Value(value.name, in_memory(kind, self.places[value]), value.buffer))
+        if loc is not None:
+            self.origin[value] = loc
+        return value
 
     def loop(self, loop: For) -> Sequence[Stmt]:
         for carry in loop.carries:
             for value in (carry.arg, carry.result):
-                self.follow(value, self.use(carry.init), loop.loc)
+                self.placed(value, loop.loc)
         return super().loop(loop)
 
     def phi(self, phi: Phi) -> Phi:
-        self.follow(phi.result, self.use(phi.then), self.origin.get(self.use(phi.then)))
+        self.placed(phi.result, self.origin.get(self.use(phi.then)))
         return super().phi(phi)
 
-    def follow(self, value: Value, model: Value, loc: Loc | None) -> None:
-        """A carried or merged value lives where the value it starts from lives."""
-        kind, like = value.type, model.type
-        if isinstance(kind, TileType) and isinstance(like, TileType) and kind.memory is None:
-            value = self.bind(value, Value(value.name, in_memory(kind, like.memory), value.buffer))
-        if loc is not None:
-            self.origin[value] = loc
+    # Ops
+
+    def op(self, op: Op) -> Sequence[Stmt]:
+        made: list[Stmt] = []
+        operands = dict(op.operands)
+        for field, value in op.operands.items():
+            allowed = op.defn.spaces.get(field)
+            kind = value.type
+            if not allowed or not isinstance(kind, TileType) or kind.memory is None:
+                continue
+            if kind.memory not in allowed:
+                steps, operands[field] = self.brought(op, field, value, kind.memory, allowed[0])
+                made += steps
+        if any(operands[field] is not value for field, value in op.operands.items()):
+            op = with_parts(op, operands=operands)
+        made.append(self.result(op))
+        return made
+
+    def result(self, op: Op) -> Op:
+        """The op with its result in its memory."""
+        if len(op.results) != 1 or not isinstance(op.result.type, TileType):
+            return op
+        result, kind, written = op.result, op.result.type, op.attrs.get("memory")
+        assert self.places is not None
+        memory = kind.memory or (written if isinstance(written, Memory) else None) or self.places[result]
+        allowed = op.defn.spaces.get("into", ())
+        if allowed and memory not in allowed:
+            raise _bad_result(op, memory, allowed)
+        attrs = op.attrs
+        if written is None and any(f.kind == "memory" for f in op.defn.fields):
+            attrs = {**attrs, "memory": memory}
+        if op.defn.pipes:
+            self.check_way(op, memory)
+        if kind.memory is not memory:
+            result = self.bind(result, Value(result.name, self.kind(op, attrs, kind, memory), result.buffer))
+        self.origin[result] = op.loc
+        if op.name == "slice" and memory is Memory.MAT:
+            self.windows[result] = self.window(op)
+        return op if result is op.result and attrs is op.attrs else with_parts(op, attrs=attrs, results=(result,))
+
+    def kind(self, op: Op, attrs: Mapping[str, Attr], kind: TileType, memory: Memory) -> TileType:
+        """The type of a result in a memory that was not known when it was made."""
+        if (op.defn.role in ("move", "rearrange") and memory is not Memory.VEC) or op.defn.effects == "reads_gm":
+            found = op.defn.infer(Inference(op.defn, op.operands, attrs, op.loc))
+            assert isinstance(found, TileType)
+            return in_memory(replace(found, valid=kind.valid), memory)
+        return in_memory(kind, memory)
+
+    def check_way(self, op: Op, memory: Memory) -> None:
+        """Refuse a copy between memories that no pipe connects."""
+        field = "from" if "from" in op.operands else "x"
+        value = op.operands[field]
+        kind = value.type
+        if not isinstance(kind, TileType) or kind.memory is None or (kind.memory, memory) in op.defn.pipes:
+            return
+        raise self.no_path(op, field, value, kind.memory, memory)
+
+    # What has to move
+
+    def brought(self, op: Op, field: str, value: Value, have: Memory, want: Memory) -> tuple[list[Stmt], Value]:
+        """The moves that bring an operand where it is needed, and what it is there."""
+        found = self.moved.get((value, want))
+        if found is not None:
+            return [], found
+        way = route(self.target, have, want)
+        if way is None or Memory.GM in way or Memory.VEC in way:
+            raise self.no_path(op, field, value, have, want)
+        steps: list[Stmt] = []
+        here = value
+        for memory in way[1:]:
+            made = self.step(op, here, memory)
+            steps.append(made)
+            here = made.result
+            self.origin[here] = op.loc
+        self.moved[value, want] = here
+        return steps, here
+
+    def step(self, op: Op, value: Value, memory: Memory) -> Op:
+        assert self.names is not None
+        name = self.names.fresh(f"{split(value.name)[0]}_{memory.value}")
+        window = self.windows.get(value)
+        if window is None:
+            return make("move", {"from": value}, {"memory": memory}, op.loc, into=name, allow=op.allow)
+        kind = value.type
+        assert isinstance(kind, TileType)
+        source, at = window
+        attrs: dict[str, Attr] = {"at": at, "shape": kind.shape, "memory": memory}
+        made = make("extract", {"x": source}, attrs, op.loc, into=name, allow=op.allow)
+        result = made.result.type
+        assert isinstance(result, TileType)
+        return with_parts(made, results=(Value(name, replace(result, valid=kind.valid)),))
+
+    def window(self, op: Op) -> Window:
+        """The window that a slice of a tile in `mat` is, of the tile that is no slice itself."""
+        at = op.attrs["at"]
+        assert isinstance(at, tuple)
+        source = op.operands["x"]
+        base, start = self.windows.get(source, (source, (0, 0)))
+        return base, (add(start[0], at[0]), add(start[1], at[1]))
 
     def no_path(self, op: Op, field: str, value: Value, have: Memory, want: Memory) -> CompileError:
         """The error for an operand that stands where the operator cannot take it."""
         name = split(value.name)[0]
-        way = route(self.platform, have, want)
+        way = route(self.target, have, want)
         if way is None:
-            source = route(self.platform, Memory.GM, want)
+            source = route(self.target, Memory.GM, want)
             through = f"; `{want.value}` is reached by {_arrows(source)}" if source else ""
-            note = f"nothing leads from `{have.value}` to `{want.value}` on {self.platform}{through}"
+            note = f"nothing leads from `{have.value}` to `{want.value}` on {self.target.name}{through}"
         else:
-            note = f"the way from `{have.value}` to `{want.value}` on {self.platform} is {_arrows(way)}"
+            note = f"the way from `{have.value}` to `{want.value}` on {self.target.name} is {_arrows(way)}"
         helps = [f"load `{name}` into `{want.value}` instead"]
+        if way is None and (through_gm := route(self.target, Memory.GM, want)) is not None:
+            helps = [f"load `{name}` into `{through_gm[1].value}` instead"]
         if way is not None and way[1] is not Memory.GM:
             helps = [
                 f"move it there first: `- move: {{into: {name}_{way[1].value}, from: {name}, memory: {way[1].value}}}`"
             ]
         elif way is not None:
-            helps = [f"store `{name}` to a tensor and load that into `{want.value}`"]
+            helps = [f"store `{name}` to a tensor and load that into `{way[2].value}`"]
         origin = self.origin.get(value)
         found = diagnose(
             NO_PATH,
@@ -148,6 +209,26 @@ class _Inferrer(Rewriter):
             helps=helps,
         )
         return CompileError([found])
+
+
+def _without_slices(body: tuple[Stmt, ...], windows: dict[Value, Window]) -> tuple[Stmt, ...]:
+    """The statements without the slices that only named a window; a slice of a slice is used by nothing then either."""
+    while True:
+        used = used_values(body)
+        gone = {v for v in windows if v not in used}
+        made = _Dropper(gone).block(body)
+        if made is body:
+            return body
+        body = made
+
+
+class _Dropper(Rewriter):
+    def __init__(self, gone: set[Value]) -> None:
+        super().__init__()
+        self.gone = gone
+
+    def op(self, op: Op) -> Sequence[Stmt]:
+        return () if op.name == "slice" and op.result in self.gone else (op,)
 
 
 def _bad_result(op: Op, memory: Memory, allowed: tuple[Memory, ...]) -> CompileError:
@@ -168,7 +249,7 @@ def _arrows(way: tuple[Memory, ...]) -> str:
 
 def run(program: Program, context: Context) -> Program:
     """Place the tiles of every region."""
-    return _Inferrer(context.target.name).program(program)
+    return _Inferrer(context.target).program(program)
 
 
 INFER_TILE_MEMORY_SPACE = Pass(

@@ -108,8 +108,6 @@ class _Outliner(Rewriter):
 
     def region(self, region: Region) -> Region:
         core = region.core or _core(region)
-        if core == "aic":
-            raise _not_yet(region.loc, f"`{region.name}` runs on the cube core, which", "keep to vector statements")
         kernel = region.kernel
         if kernel is None:
             first = kernel_name(self.name, region.name)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from pypto_spec.ir.nodes import Buffer, For, If, Op, Stmt
+from pypto_spec.ir.opdef import issue_pipe
 from pypto_spec.ir.rewrite import ops
 from pypto_spec.ir.types import Memory, TileType, round_up
 from pypto_spec.passes.memory.lifetimes import Lifetimes
@@ -114,7 +115,7 @@ def _touched(body: Sequence[Stmt]) -> tuple[dict[str, list[Op]], dict[str, set[s
         written = [*(v.buffer for v in op.results), *op.scratch]
         for ref in (*written, *(v.buffer for v in op.operands.values())):
             if ref is not None:
-                pipes.setdefault(ref.buffer, set()).add(op.defn.pipe)
+                pipes.setdefault(ref.buffer, set()).add(issue_pipe(op))
         for ref in written if op.stages and keeps_stages_apart(op) else ():
             if ref is not None:
                 makers.setdefault(ref.buffer, []).append(op)

@@ -14,6 +14,7 @@ from heapq import heapify, heappop, heappush
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.expr import Expr, Index, Sym, bounds, sub, symbols
 from pypto_spec.ir.nodes import For, If, Op, Stage, Stmt, Value
+from pypto_spec.ir.opdef import issue_pipe
 from pypto_spec.ir.rewrite import statements
 from pypto_spec.ir.types import Memory, TensorType, TileType
 from pypto_spec.passes.memory.uses import entering, leaving
@@ -80,7 +81,7 @@ def _ops(stmt: Stmt) -> Iterator[Op]:
 
 
 def _is_load(stmt: Stmt) -> bool:
-    return isinstance(stmt, Op) and stmt.defn.pipe in LOADS and bool(stmt.results)
+    return isinstance(stmt, Op) and issue_pipe(stmt) in LOADS and bool(stmt.results)
 
 
 def _node(stmt: Stmt) -> _Node:

@@ -39,7 +39,6 @@ GOLDEN_ONLY = frozenset(
         "erf",
         "layer_norm",
         "rms_norm",
-        "matmul",
     }
 )
 """Functions that the formulas of `golden` have and kernels do not have yet."""
@@ -212,9 +211,13 @@ class Calls:
             return self._word(expr, DTYPES, "dtype")
         if field.kind == "memory":
             return self._word(expr, {m.value: m for m in Memory}, "memory")
+        if field.kind in ("word", "flag") and isinstance(expr, Boolean):
+            return expr.value
+        if field.kind == "flag":
+            raise self.formula.maker.fail(
+                BAD_ARGUMENT, expr, f"`{field.name}` is true or false", label="neither", helps=("write `true`",)
+            )
         if field.kind == "word":
-            if isinstance(expr, Boolean):
-                return expr.value
             return self._word(expr, {w: w for w in field.words}, f"`{field.name}`")
         if field.kind in ("ints", "exprs"):
             if not isinstance(expr, ListExpr):

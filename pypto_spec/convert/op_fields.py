@@ -125,6 +125,12 @@ def _read_word(reader: FieldReader, node: Node, words: tuple[str, ...]) -> Attr:
     return found
 
 
+def _flag(reader: FieldReader, node: Node) -> bool:
+    if isinstance(node, ScalarNode) and isinstance(node.value, bool):
+        return node.value
+    reader.reading.fail(WRONG_TYPE, node, "`true` or `false` is needed here", label="neither")
+
+
 def _ints(reader: FieldReader, node: Node, words: tuple[str, ...]) -> Attr:
     return tuple(reader.reading.static(item, "a size") for item in reader.reading.items(node, node, "a list of sizes"))
 
@@ -133,6 +139,8 @@ _READERS: dict[str, Callable[[FieldReader, Node, tuple[str, ...]], Attr]] = {
     "ints": _ints,
     "exprs": lambda r, node, _: tuple(map(r.reading.index, r.reading.items(node, node, "a list of expressions"))),
     "expr": lambda r, node, _: r.reading.index(node),
+    "flag": lambda r, node, _: _flag(r, node),
+    "condition": lambda r, node, _: r.reading.condition(node),
     "dtype": lambda r, node, _: r.dtype(node, node),
     "text": lambda r, node, _: r.reading.text(node),
     "word": _read_word,

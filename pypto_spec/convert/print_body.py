@@ -267,6 +267,8 @@ def attr_text(attr: Attr) -> str:
         return emit.number(attr)
     if isinstance(attr, str):
         return emit.word(attr)
+    if isinstance(attr, Condition):
+        return emit.word(condition_text(attr))
     if isinstance(attr, DType):
         return attr.name
     if isinstance(attr, Memory):

@@ -285,6 +285,8 @@ class Machine:
     def _attr(self, attr: Any) -> Any:
         if isinstance(attr, Expr):
             return self._number(attr)
+        if isinstance(attr, Condition):
+            return self._holds(attr)
         if isinstance(attr, tuple):
             return tuple(self._number(i) for i in attr)
         return attr

@@ -86,6 +86,8 @@ def indices_of(node: object) -> Iterator[Index]:
                 yield from attr
             elif isinstance(attr, Expr):
                 yield attr
+            elif isinstance(attr, Condition):
+                yield from compared(attr)
         for result in node.results:
             if isinstance(result.type, TileType) and result.type.valid is not None:
                 yield from result.type.valid

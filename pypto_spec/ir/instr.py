@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Index
-from pypto_spec.ir.nodes import Pair, Pipe, Value
+from pypto_spec.ir.nodes import Condition, Pair, Pipe, Value
 from pypto_spec.records import dataclass
 
 
@@ -53,7 +53,8 @@ class ScalarRef:
     dtype: DType
 
 
-Arg = Ref | Word | Struct | Number | ScalarRef | Index | bool
+Arg = Ref | Word | Struct | Number | ScalarRef | Condition | Index | bool
+"""A condition is a run-time boolean."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,19 @@ class Value:
         return f"{self.name}: {self.type}" + (f" @{self.buffer.buffer}" if self.buffer else "")
 
 
-Attr = int | float | str | bool | DType | Memory | tuple[Index, ...] | Index | None
+Relation = Literal["==", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of two indices, or a conjunction/disjunction/negation of conditions."""
+
+    op: Relation | Literal["and", "or", "not"]
+    left: Index | Condition
+    right: Index | Condition | None = None
+
+
+Attr = int | float | str | bool | DType | Memory | tuple[Index, ...] | Index | Condition | None
 """What an op's non-value field holds. Fields left out are absent from `Op.attrs` (the definition gives defaults)."""
 
 
@@ -98,18 +110,6 @@ class Carry:
     init: Value
     yielded: Value
     result: Value
-
-
-Relation = Literal["==", "!=", "<", "<=", ">", ">="]
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A comparison of two indices, or a conjunction/disjunction/negation of conditions."""
-
-    op: Relation | Literal["and", "or", "not"]
-    left: Index | Condition
-    right: Index | Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

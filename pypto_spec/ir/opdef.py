@@ -8,6 +8,7 @@ recipe of Ascend C instructions. `pypto_spec.ops` holds the definitions; a test 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -15,7 +16,7 @@ from pypto_spec.diagnostics.model import CompileError, Label, Rule, diagnose
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Sym
-from pypto_spec.ir.nodes import Attr, Pipe, Value
+from pypto_spec.ir.nodes import Attr, Op, Pipe, Value
 from pypto_spec.ir.types import Memory, TileType, ValueType
 from pypto_spec.records import dataclass
 
@@ -29,6 +30,8 @@ FieldKind = Literal[
     "ints",  # a list of size expressions
     "exprs",  # a list of index expressions
     "expr",  # one index expression
+    "flag",  # true or false
+    "condition",  # a comparison of index expressions
     "number",  # a literal, a constant or a run-time scalar's name
     "dtype",
     "word",  # one of `words`
@@ -139,10 +142,20 @@ def no_alignment(recipe: Recipe) -> Mapping[str, int]:
 
 
 Role = Literal[
-    "elementwise", "row_reduce", "col_reduce", "row_expand", "col_expand", "create", "move", "view", "rearrange"
+    "elementwise",
+    "row_reduce",
+    "col_reduce",
+    "row_expand",
+    "col_expand",
+    "create",
+    "move",
+    "view",
+    "rearrange",
+    "matmul",
 ]
 """How an op behaves under chunking and layout repair; `move` is load and store, `view` shares its input's buffer,
-`rearrange` brings elements to other places: it works on tiles only, and takes columns as they are."""
+`rearrange` brings elements to other places: it works on tiles only, and takes columns as they are. `matmul` is the
+cube's: a product of matrices, by blocks of all three extents."""
 
 REDUCED_AXIS: Mapping[Role, int] = MappingProxyType({"row_reduce": -1, "col_reduce": -2})
 """The axis of `x` that an op of a role joins, counted from the last; other roles join none."""
@@ -164,6 +177,8 @@ class OpDef:
       InsertSync adds those that the byte ranges ask for.
     * `alignment(recipe)` gives bytes on whose multiples a field's tile must start (`scratch`: every scratch area), for
       fields whose memory's own grid is not enough; AllocateMemoryAddr sees to it.
+    * `pipes` is the pipe by memories, from and to, for ops that copy between several; other pairs do not exist, and
+      `pipe` is that of the copy within `vec` (or to it).
     * `effects`: `shows` is a statement that only people see: it is kept though nothing uses it.
     * `infix` is the operator and `function` the function name under which `let` offers it.
     """
@@ -184,6 +199,7 @@ class OpDef:
     no_alias: frozenset[str] = frozenset()
     reuses: str | None = None
     alignment: Callable[[Recipe], Mapping[str, int]] = no_alignment
+    pipes: Mapping[tuple[Memory, Memory], Pipe] = field(default_factory=dict)
     effects: Literal["pure", "reads_gm", "writes_gm", "shows"] = "pure"
     infix: str | None = None
     function: str | None = None
@@ -195,3 +211,26 @@ class OpDef:
             if candidate.name == name:
                 return candidate
         raise KeyError(name)
+
+
+def issue_pipe(op: Op) -> Pipe:
+    """Where an op's instructions issue: `pipe`, or for an op that copies the pipe of the way it takes.
+
+    A tensor counts as in `gm`. Before memories are known it is the definition's own pipe.
+    """
+    if not op.defn.pipes:
+        return op.defn.pipe
+    ends = ends_of(op)
+    return op.defn.pipe if ends is None else op.defn.pipes.get(ends, op.defn.pipe)
+
+
+def ends_of(op: Op) -> tuple[Memory, Memory] | None:
+    """From which memory to which an op copies; None where one of them is not known yet."""
+    source = op.operands.get("from") or op.operands.get("x")
+    target = op.results[0] if op.results else op.operands.get("to")
+    start, end = (None if value is None else _memory(value.type) for value in (source, target))
+    return None if start is None or end is None else (start, end)
+
+
+def _memory(kind: ValueType) -> Memory | None:
+    return kind.memory if isinstance(kind, TileType) else Memory.GM

@@ -192,6 +192,8 @@ class Substitution(Rewriter):
     def attr(self, attr: Attr) -> Attr:
         if isinstance(attr, Expr):
             return self.index(attr)
+        if isinstance(attr, Condition):
+            return self.condition(attr)
         return self.indices(attr) if isinstance(attr, tuple) else attr
 
     def condition(self, condition: Condition) -> Condition:

@@ -7,28 +7,20 @@ from math import prod
 
 from pypto_spec.ir.dtype import BLOCK_BYTES, DType
 from pypto_spec.ir.expr import Index
+from pypto_spec.ir.layouts import CUBE_MEMORIES, Layout, Memory, box, implicit_layout, round_up
 from pypto_spec.records import dataclass
 
-
-class Memory(Enum):
-    """Memory spaces, by their names in specs."""
-
-    GM = "gm"
-    VEC = "vec"
-    MAT = "mat"
-    LEFT = "left"
-    RIGHT = "right"
-    ACC = "acc"
-    BIAS = "bias"
-
-
-class Layout(Enum):
-    """Storage order of a tile: rows (`nd`), columns (`dn`, a dense [N, 1] vector), or fractal orders of the cube."""
-
-    ND = "nd"
-    DN = "dn"
-    NZ = "nz"
-    ZN = "zn"
+__all__ = [
+    "Access",
+    "ArrayType",
+    "Layout",
+    "Memory",
+    "ScalarType",
+    "TensorType",
+    "TileType",
+    "ValueType",
+    "round_up",
+]
 
 
 class Access(Enum):
@@ -39,19 +31,15 @@ class Access(Enum):
     INOUT = "inout"
 
 
-def round_up(value: int, unit: int) -> int:
-    """The smallest multiple of `unit` that is not below `value`."""
-    return -(-value // unit) * unit
-
-
 @dataclass(frozen=True, slots=True)
 class TileType:
     """A tile on chip.
 
     `shape` is in elements, static, two-dimensional after FlattenTileNdTo2D. `layout` None means the implicit one:
     a [N, 1] tile with N > 1 in `vec` is a dense column vector (`dn`), all else in `vec` is row by row (`nd`) with each
-    row starting on a 32 B boundary. `pitch` is the distance between rows in elements where it is not the implicit one
-    (a column window of a wider tile). `valid` is the defined extent where it is smaller than the shape.
+    row starting on a 32 B boundary; in the memories of the cube it is a fractal order (see `layouts`). `pitch` is the
+    distance between rows in elements where it is not the implicit one (a column window of a wider tile). `valid` is the
+    defined extent where it is smaller than the shape.
     """
 
     dtype: DType
@@ -75,7 +63,20 @@ class TileType:
         """The layout in force, the implicit one where none is written."""
         if self.layout is not None:
             return self.layout
-        return Layout.DN if self.shape[-1] == 1 and self.rows > 1 else Layout.ND
+        return implicit_layout(self.memory, self.rows, self.shape[-1])
+
+    @property
+    def is_boxed(self) -> bool:
+        """Whether the tile stands in a memory of the cube, rounded up to whole boxes."""
+        return self.memory in CUBE_MEMORIES
+
+    @property
+    def physical(self) -> tuple[int, int]:
+        """Rows and columns that a tile of the cube takes in its memory, rounded up to whole boxes."""
+        assert self.memory is not None
+        sides = box(self.memory, self.order, self.dtype)
+        assert sides is not None, f"{self} in {self.memory.value} has no layout {self.order.value}"
+        return round_up(self.rows, sides[0]), round_up(self.shape[-1], sides[1])
 
     @property
     def row_pitch(self) -> int:
@@ -97,6 +98,8 @@ class TileType:
     def span_elements(self) -> int:
         """Elements from the first to the end of the last row, padding included: what one count-form call covers."""
         rows = self.rows
+        if self.is_boxed:
+            return prod(self.physical)
         if self.order is Layout.DN:
             return rows
         if self.pitch is not None:

@@ -83,7 +83,12 @@ define(
             INTO,
             SHAPE,
             DTYPE,
-            Field(name="memory", kind="memory", doc="where it lives", required=False, default=Memory.VEC),
+            Field(
+                name="memory",
+                kind="memory",
+                doc="where it lives: `vec`, `mat` or `acc`; by default what its uses ask for",
+                required=False,
+            ),
         ),
         role="create",
         pipe="v",
@@ -93,7 +98,7 @@ define(
         torch=_create_meaning,
         recipe=no_steps,
         scratch=no_scratch,
-        spaces={"into": VEC},
+        spaces={"into": (Memory.VEC, Memory.MAT, Memory.ACC)},
         example="- create_tile: {into: t, shape: [64, 128], dtype: fp32}",
     )
 )

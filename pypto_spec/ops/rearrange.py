@@ -12,12 +12,16 @@ from typing import Any
 
 from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.diagnostics.rules import shapes as rules
-from pypto_spec.ir.dtype import BLOCK_BYTES, INT32
+from pypto_spec.ir.dtype import BLOCK_BYTES, INT32, DType
 from pypto_spec.ir.expr import Index, add, maximum, minimum, mod, mul, sub, to_text
 from pypto_spec.ir.instr import Step
+from pypto_spec.ir.layouts import CUBE_MEMORIES
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
-from pypto_spec.ir.types import Layout, TileType, ValueType, round_up
-from pypto_spec.ops.build import ANY, INTO, LHS, X, in_vec, same_dtype, shape_text, static_shape
+from pypto_spec.ir.types import Layout, Memory, TileType, ValueType, round_up
+from pypto_spec.ops.build import ANY, INTO, LHS, X, in_vec, same_dtype, shape_text, static_shape, torch_dtype
+from pypto_spec.ops.cube.copies import WITHIN, check_copy, check_start, cube_copy, stored_as
+from pypto_spec.ops.cube.fixpipe import Way, to_mat
+from pypto_spec.ops.cube.leaving import RELU, left
 from pypto_spec.ops.ramp import ramp
 from pypto_spec.ops.reduce_steps import Draft, Grid
 from pypto_spec.ops.registry import define
@@ -87,6 +91,13 @@ def _infer_extract(inference: Inference) -> ValueType:
     shape, at = static_shape(inference, "shape"), inference.attr("at")
     check_rank(inference, x.shape, at=at, shape=shape)
     check_bounds(inference, x.shape, at, shape)
+    valid: tuple[Index, ...] | None = None
+    if x.valid is not None:
+        valid = tuple(minimum(n, maximum(0, sub(v, a))) for n, v, a in zip(shape, x.valid, at, strict=True))
+        valid = None if valid == shape else valid
+    memory: Memory | None = inference.attr("memory")
+    if x.is_boxed or memory in CUBE_MEMORIES:
+        return _cube_window(inference, x, shape, at, valid)
     check_rows(inference, x, shape)
     column = x.order is not Layout.DN and shape[-1] == 1 and prod(shape) > 1
     if x.dtype.bytes not in GATHERED and not column and mod(_column(x, at), x.dtype.block) != 0:
@@ -98,14 +109,30 @@ def _infer_extract(inference: Inference) -> ValueType:
             "shape",
             helps=(f"take {x.dtype.block} columns",),
         )
-    valid: tuple[Index, ...] | None = None
-    if x.valid is not None:
-        valid = tuple(minimum(n, maximum(0, sub(v, a))) for n, v, a in zip(shape, x.valid, at, strict=True))
-    return TileType(x.dtype, shape, x.memory, valid=None if valid == shape else valid)
+    return TileType(x.dtype, shape, memory or x.memory, valid=valid)
+
+
+def _cube_window(
+    inference: Inference,
+    x: TileType,
+    shape: tuple[int, ...],
+    at: tuple[Index, ...],
+    valid: tuple[Index, ...] | None,
+) -> TileType:
+    """The window of a tile in a memory of the cube, or bound for one."""
+    memory: Memory | None = inference.attr("memory")
+    dtype: DType = inference.attr("dtype") or x.dtype
+    two_axes(inference, "x")
+    check_copy(inference, "x", x, memory, dtype, at)
+    layout = None if memory is None else stored_as(x, memory, shape[0])
+    return TileType(dtype, shape, memory, layout, valid)
 
 
 def _extract(of: Recipe) -> Draft:
     draft = Draft()
+    if of.tile("x").is_boxed:
+        draft.steps.extend(cube_copy(of, "x", of.attr("at")))
+        return draft
     into, src = grid_of(of, "into", draft), grid_of(of, "x", draft)
     x, at = of.tile("x"), of.attr("at")
     row, col = (0, at[-2]) if x.order is Layout.DN else (at[-2], at[-1])
@@ -135,7 +162,8 @@ def _window(at: Any, shape: Any) -> tuple[slice, ...]:
 
 
 def _extract_meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
-    return inputs["x"][_window(attrs["at"], attrs["shape"])].clone()
+    made, dtype = inputs["x"][_window(attrs["at"], attrs["shape"])].clone(), attrs["dtype"]
+    return made if dtype is None else made.to(torch_dtype(torch, dtype))
 
 
 def steps_of(draft: Callable[[Recipe], Draft]) -> Callable[[Recipe], tuple[Step, ...]]:
@@ -159,6 +187,19 @@ define(
             X,
             Field(name="at", kind="exprs", doc="first row and column of the window", examples=([0, 3],)),
             Field(name="shape", kind="ints", doc="rows and columns of the window", examples=([64, 64],)),
+            Field(
+                name="memory",
+                kind="memory",
+                doc="where the copy lives: of a tile in `mat` also `left` and `right`, of an accumulator `mat`; by "
+                "default what its uses ask for",
+                required=False,
+            ),
+            Field(
+                name="dtype",
+                kind="dtype",
+                doc="what an accumulator is rounded to on its way to `mat`; by default the tile's own",
+                required=False,
+            ),
         ),
         role="rearrange",
         pipe="v",
@@ -168,7 +209,11 @@ define(
         torch=_extract_meaning,
         recipe=steps_of(_extract),
         scratch=areas_of(_extract),
-        spaces=in_vec("into", "x"),
+        spaces={
+            "into": (Memory.VEC, Memory.LEFT, Memory.RIGHT, Memory.BIAS, Memory.MAT),
+            "x": (Memory.VEC, Memory.MAT, Memory.ACC),
+        },
+        pipes=WITHIN,
         no_alias=frozenset({"x"}),
         function="extract",
         example="- extract: {into: y, x: a, at: [0, 3], shape: [64, 64]}",
@@ -181,10 +226,16 @@ define(
 
 def _infer_assemble(inference: Inference) -> ValueType:
     target, x = two_axes(inference, "target", "x")
-    same_dtype(inference, "target", "x")
     at = inference.attr("at")
+    if x.memory is not Memory.ACC:
+        same_dtype(inference, "target", "x")
     check_rank(inference, target.shape, "target", at=at)
     check_bounds(inference, target.shape, at, x.shape, "target")
+    if x.memory is Memory.ACC:
+        check_copy(inference, "x", x, target.memory or Memory.MAT, target.dtype)
+        if target.memory is Memory.MAT:
+            check_start(inference, target, at, "target")
+        return replace(target, memory=target.memory)
     if x.valid is not None:
         raise inference.fail(
             rules.SHAPE_MISMATCH,
@@ -221,6 +272,9 @@ def _check_column(inference: Inference, field: str, x: TileType, beside: TileTyp
 def _assemble(of: Recipe) -> Draft:
     draft = Draft()
     target, at = of.tile("target"), of.attr("at")
+    if of.tile("x").memory is Memory.ACC:
+        draft.steps.extend(to_mat(of.tile("x"), target, at[0], at[1], Way(relu=of.attr("relu")), "x"))
+        return draft
     column = target.order is Layout.DN
     into, src = grid_of(of, "into", draft), grid_of(of, "x", draft, as_rows=not column)
     row, start = (0, at[-2]) if column else (at[-2], at[-1])
@@ -248,8 +302,8 @@ def _beside(draft: Draft, first: Grid, second: Grid) -> Grid:
 
 
 def _assemble_meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
-    made = inputs["target"].clone()
-    made[_window(attrs["at"], inputs["x"].shape)] = inputs["x"]
+    made, x = inputs["target"].clone(), inputs["x"]
+    made[_window(attrs["at"], x.shape)] = left(torch, x, {}, attrs, made.dtype)
     return made
 
 
@@ -263,6 +317,7 @@ define(
             Field(name="target", kind="tile", doc="the tile to change", examples=("a",)),
             Field(name="x", kind="tile", doc="the tile to write into it", examples=("b",)),
             Field(name="at", kind="exprs", doc="first row and column of the window", examples=([0, 3],)),
+            RELU,
         ),
         role="rearrange",
         pipe="v",
@@ -272,7 +327,12 @@ define(
         torch=_assemble_meaning,
         recipe=steps_of(_assemble),
         scratch=areas_of(_assemble),
-        spaces=in_vec("into", "target", "x"),
+        spaces={
+            "into": (Memory.VEC, Memory.MAT),
+            "target": (Memory.VEC, Memory.MAT),
+            "x": (Memory.VEC, Memory.ACC),
+        },
+        pipes=WITHIN,
         no_alias=frozenset({"x"}),
         reuses="target",
         function="assemble",

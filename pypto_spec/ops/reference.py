@@ -237,6 +237,8 @@ _KINDS: Mapping[str, str] = {
     "tensor": "a tensor",
     "ints": "a list of sizes",
     "exprs": "a list of integer expressions",
+    "condition": "a comparison of integer expressions",
+    "flag": "`true` or `false`",
     "expr": "an integer expression",
     "number": "a number",
     "dtype": "a dtype",

@@ -15,6 +15,7 @@ from pypto_spec.ir.opdef import OpDef
 
 FAMILIES = (
     "data",
+    "matmul",
     "debug",
     "create",
     "view",

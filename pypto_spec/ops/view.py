@@ -12,7 +12,7 @@ from pypto_spec.ir.dtype import BLOCK_BYTES
 from pypto_spec.ir.expr import Index, add, maximum, minimum, mod, mul, sub, to_text
 from pypto_spec.ir.nodes import Op
 from pypto_spec.ir.opdef import Field, Inference, OpDef
-from pypto_spec.ir.types import ArrayType, Layout, TileType, ValueType
+from pypto_spec.ir.types import ArrayType, Layout, Memory, TileType, ValueType
 from pypto_spec.ops.build import (
     ANY,
     FLOATS,
@@ -238,7 +238,7 @@ define(
         torch=_slice_meaning,
         recipe=no_steps,
         scratch=no_scratch,
-        spaces=in_vec("into", "x"),
+        spaces={"into": (Memory.VEC, Memory.MAT), "x": (Memory.VEC, Memory.MAT)},
         example="- slice: {into: y, x: a, at: [0, 64], shape: [64, 64]}",
     )
 )
@@ -264,5 +264,54 @@ define(
         spaces=in_vec("into", "x"),
         function="reshape",
         example="- reshape: {into: y, x: a, shape: [1, 64]}",
+    )
+)
+
+
+# --- transpose_view -------------------------------------------------------------------------------------------------
+
+
+def _infer_transpose_view(inference: Inference) -> ValueType:
+    x = inference.type("x")
+    name = inference.operands["x"].name
+    if not isinstance(x, TileType) or len(x.shape) != 2:
+        raise inference.fail(
+            rules.LEVEL_MIX,
+            f"`transpose_view` sees a tile of two dimensions with its axes exchanged; `{name}` is {x}",
+            "x",
+            helps=("of whole arrays, `matmul` takes operands as they are: `a_trans: true`, `b_trans: true`",),
+        )
+    if x.order is Layout.ND and x.memory is Memory.MAT:
+        raise inference.fail(
+            rules.SHAPE_MISMATCH,
+            f"`{name}` is one row as it is; only fractals can be seen transposed",
+            "x",
+            helps=(f"load `{name}` with `layout: nz`",),
+        )
+    layout = Layout.NZ if x.layout is Layout.ZN else Layout.ZN
+    valid = None if x.valid is None else (x.valid[1], x.valid[0])
+    return TileType(x.dtype, (x.cols, x.rows), x.memory, layout, valid)
+
+
+def _transpose_view_meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+    return inputs["x"].transpose(-1, -2)
+
+
+define(
+    OpDef(
+        name="transpose_view",
+        family="view",
+        doc="a tile in `mat` with its axes exchanged, without a copy: what a transposed operand of `matmul` is",
+        fields=(INTO, X),
+        role="view",
+        pipe="mte1",
+        infer=_infer_transpose_view,
+        dtypes=ANY,
+        dtype_of="x",
+        torch=_transpose_view_meaning,
+        recipe=no_steps,
+        scratch=no_scratch,
+        spaces={"into": (Memory.MAT,), "x": (Memory.MAT,)},
+        example="- transpose_view: {into: bt, x: b}",
     )
 )

@@ -84,6 +84,8 @@ def _attr(attr: Attr) -> str:
         return f"[{', '.join(map(index_text, attr))}]"
     if isinstance(attr, Expr):
         return index_text(attr)
+    if isinstance(attr, Condition):
+        return condition_text(attr)
     if isinstance(attr, DType):
         return attr.name
     return attr.value if isinstance(attr, Memory) else str(attr)

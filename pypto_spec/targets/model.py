@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 
 from pypto_spec.ir.types import Memory
@@ -14,6 +15,7 @@ class Target:
     """A platform. Sizes in bytes, one field per fact; `sources` says where a fact comes from.
 
     `reserved` is what a memory has behind its `capacity` that kernels may not use; memories without it are left out.
+    `moves` is where one copy leads from each memory, within a core or through GM, not from core to core.
     `costs` is the cost table, which has sources of its own.
     """
 
@@ -21,6 +23,7 @@ class Target:
     capacity: Mapping[Memory, int]
     reserved: Mapping[Memory, int]
     address_alignment: Mapping[Memory, int]
+    moves: Mapping[Memory, tuple[Memory, ...]]
     vector_cores: int
     cube_cores: int
     max_repeat: int
@@ -34,3 +37,21 @@ class Target:
     builds: bool
     costs: Costs
     sources: Mapping[str, str]
+
+
+def route(target: Target, start: Memory, end: Memory) -> tuple[Memory, ...] | None:
+    """The shortest way from one memory to another by `moves`, both ends included; None where there is none."""
+    before: dict[Memory, Memory | None] = {start: None}
+    queue = deque([start])
+    while queue:
+        here = queue.popleft()
+        if here is end:
+            way = [here]
+            while (step := before[way[-1]]) is not None:
+                way.append(step)
+            return tuple(reversed(way))
+        for there in target.moves.get(here, ()):
+            if there not in before:
+                before[there] = here
+                queue.append(there)
+    return None

@@ -24,7 +24,7 @@ from pypto_spec.golden.storage import GAP, store
 from pypto_spec.host.compile import KernelSource, compile_kernels
 from pypto_spec.ir.expr import Sym, sym
 from pypto_spec.ir.strides import are_distinct
-from pypto_spec.ops.data import ATOMIC
+from pypto_spec.ops.data.store import ATOMIC
 from pypto_spec.passes.pipeline import PASSES
 from pypto_spec.render.launcher import binding_files
 from pypto_spec.render.manifest import manifest

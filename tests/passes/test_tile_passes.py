@@ -13,9 +13,12 @@ from pypto_spec.ir.nodes import BufferRef, Op, Program, Region
 from pypto_spec.ir.types import Layout, Memory, TileType
 from pypto_spec.passes.convert_tensor_to_tile_ops import CONVERT_TENSOR_TO_TILE_OPS
 from pypto_spec.passes.flatten_tile_nd_to_2d import FLATTEN_TILE_ND_TO_2D
-from pypto_spec.passes.infer_tile_memory_space import INFER_TILE_MEMORY_SPACE, route
+from pypto_spec.passes.infer_tile_memory_space import INFER_TILE_MEMORY_SPACE
 from pypto_spec.passes.legalize_tile_cast import LEGALIZE_TILE_CAST
 from pypto_spec.passes.resolve_backend_op_layouts import RESOLVE_BACKEND_OP_LAYOUTS
+from pypto_spec.targets.a2a3 import A2A3
+from pypto_spec.targets.a5 import A5
+from pypto_spec.targets.model import route
 from tests.passes.build import Build, passed, text
 from tests.passes.toys import context
 
@@ -233,9 +236,9 @@ def test_an_operand_that_stands_elsewhere() -> None:
 
 
 def test_routes() -> None:
-    assert route("a2a3", Memory.GM, Memory.LEFT) == (Memory.GM, Memory.MAT, Memory.LEFT)
-    assert route("a2a3", Memory.MAT, Memory.VEC) is None
-    assert route("a5", Memory.ACC, Memory.VEC) == (Memory.ACC, Memory.VEC)
+    assert route(A2A3, Memory.GM, Memory.LEFT) == (Memory.GM, Memory.MAT, Memory.LEFT)
+    assert route(A2A3, Memory.MAT, Memory.VEC) is None
+    assert route(A5, Memory.ACC, Memory.VEC) == (Memory.ACC, Memory.VEC)
 
 
 # ResolveBackendOpLayouts

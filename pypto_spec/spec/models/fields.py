@@ -38,6 +38,8 @@ KINDS: dict[str, Callable[[OpField], Any]] = {
     "ints": lambda field: tuple[Formula, ...],
     "exprs": lambda field: tuple[Formula, ...],
     "expr": lambda field: Formula,
+    "condition": lambda field: Formula,
+    "flag": lambda field: bool,
     "number": lambda field: Numeric,
     "dtype": lambda field: DType,
     "memory": lambda field: OnChip,

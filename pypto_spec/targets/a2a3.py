@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pypto_spec.ir.types import Memory
 from pypto_spec.targets.costs_a2a3 import COSTS
+from pypto_spec.targets.l0_figures import A2A3_L0
 from pypto_spec.targets.model import Target
 
 A2A3 = Target(
@@ -43,6 +44,7 @@ A2A3 = Target(
     npu_arch="2201",
     builds=True,
     costs=COSTS,
+    l0=A2A3_L0,
     sources={
         "capacity": "PyPTO soc.cpp: UB 192 KiB less the top 8 KiB, which vector APIs use as scratch; Ascend C guide",
         "reserved": "PyPTO soc.cpp: the top 8 KiB of UB, scratch of vector APIs",

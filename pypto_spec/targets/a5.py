@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pypto_spec.ir.types import Memory
 from pypto_spec.targets.a2a3 import A2A3
+from pypto_spec.targets.l0_figures import A5_L0
 
 A5 = replace(
     A2A3,
@@ -29,6 +30,7 @@ A5 = replace(
     gm_burst_bytes=128,
     npu_arch="3510",
     builds=False,
+    l0=A5_L0,
     costs=replace(
         A2A3.costs,
         sources={

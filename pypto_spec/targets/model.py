@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pypto_spec.ir.types import Memory
 from pypto_spec.records import dataclass
 from pypto_spec.targets.costs import Costs
+from pypto_spec.targets.l0 import L0Costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,7 @@ class Target:
 
     `reserved` is what a memory has behind its `capacity` that kernels may not use; memories without it are left out.
     `moves` is where one copy leads from each memory, within a core or through GM, not from core to core.
-    `costs` is the cost table, which has sources of its own.
+    `costs` is the cost table, and `l0` what the L0 tile chooser reckons with; both have sources of their own.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Target:
     npu_arch: str
     builds: bool
     costs: Costs
+    l0: L0Costs
     sources: Mapping[str, str]
 
 

@@ -32,7 +32,7 @@ from pypto_spec.spec.models.keywords import Keyword, default_table
 from pypto_spec.spec.schema import FILE, schema_text
 from pypto_spec.spec.tree import MAX_DEPTH
 from pypto_spec.spec.variants import MOST_VARIANTS
-from pypto_spec.targets import TARGETS
+from pypto_spec.targets import TARGETS, l0
 from pypto_spec.targets.costs import UNITS, VectorCost
 
 ROOT = Path(__file__).parents[2]
@@ -214,7 +214,7 @@ def hardware() -> str:
             rows.append((f"`{name}` of `{memory.value}`", *cells, _sources(name)))
     for name in TARGETS["a2a3"].__dataclass_fields__:
         values = [getattr(t, name) for t in TARGETS.values()]
-        if name in ("name", "costs", "sources") or isinstance(values[0], Mapping):
+        if name in ("name", "costs", "l0", "sources") or isinstance(values[0], Mapping):
             continue
         cells = [f"{v:,}" if type(v) is int else _plain(v) for v in values]
         rows.append((f"`{name}`", *cells, _sources(name)))
@@ -236,6 +236,24 @@ def costs() -> str:
     return table(("figure", *(f"`{n}`" for n in TARGETS), "source of `a2a3`"), rows)
 
 
+def l0_costs() -> str:
+    """What the L0 tile chooser reckons with, with the sources."""
+    rows = [
+        (
+            f"`{name}`, {unit}",
+            l0.MEANINGS[name],
+            *(f"{getattr(t.l0, name):g}" for t in TARGETS.values()),
+            _l0_sources(name),
+        )
+        for name, unit in l0.UNITS.items()
+    ]
+    return table(("figure", "what it is", *(f"`{n}`" for n in TARGETS), "source"), rows)
+
+
+def _l0_sources(name: str) -> str:
+    return _by_target({t.name: t.l0.sources[name] for t in TARGETS.values()})
+
+
 def _vector_cost(cost: VectorCost) -> str:
     partial = f" + {cost.partial} if a repeat is not full" if cost.partial else ""
     return f"{cost.fixed} + {cost.per_repeat} a repeat{partial}"
@@ -246,7 +264,10 @@ def _cost_sources(name: str) -> str:
 
 
 def _sources(name: str) -> str:
-    found = {t.name: t.sources.get(name, "") for t in TARGETS.values()}
+    return _by_target({t.name: t.sources.get(name, "") for t in TARGETS.values()})
+
+
+def _by_target(found: Mapping[str, str]) -> str:
     if len(set(found.values())) == 1:
         return next(iter(found.values()))
     return "; ".join(f"{n}: {text}" for n, text in found.items() if text)
@@ -336,6 +357,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "layers": layers,
     "hardware": hardware,
     "costs": costs,
+    "tile-costs": l0_costs,
     "functions": functions,
     "tolerances": tolerances,
     "auto-blocks": auto_blocks,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Index
-from pypto_spec.ir.nodes import Pair, Pipe, Value
+from pypto_spec.ir.nodes import Condition, Pair, Pipe, Value
 from pypto_spec.records import dataclass
 
 
@@ -53,7 +53,8 @@ class ScalarRef:
     dtype: DType
 
 
-Arg = Ref | Word | Struct | Number | ScalarRef | Index | bool
+Arg = Ref | Word | Struct | Number | ScalarRef | Condition | Index | bool
+"""A `Condition` is a boolean that is known at run time only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,9 @@ class Region:
     """The bytes an instruction touches in one operand: `width` bytes at `base`, repeated along each (count, stride).
 
     `operand` is the operand's field name, `base` is in bytes from the operand's start, strides are in bytes.
+
+    `ordered` names pipes: where two accesses are of the very same bytes, and each names the other's pipe, the hardware
+    lets the later one wait for the earlier, and neither flag nor barrier is needed between them.
     """
 
     operand: str
@@ -92,6 +96,7 @@ class Region:
     width: int
     steps: tuple[tuple[int, int], ...] = ()
     write: bool = False
+    ordered: frozenset[Pipe] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

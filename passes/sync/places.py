@@ -6,9 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pypto_spec.ir.access import Access, accesses
-from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Expr, Sym
-from pypto_spec.ir.instr import Ref
 from pypto_spec.ir.loops import least_trips
 from pypto_spec.ir.nodes import Buffer, BufferRef, For, If, Op, Stmt
 from pypto_spec.ir.recipe import OpRecipe
@@ -110,10 +108,7 @@ class Places:
     def _measure(self, op: Op) -> Iterator[Step]:
         view = OpRecipe(op, "exact")
 
-        def dtype_of(ref: Ref) -> DType:
-            return ref.dtype if ref.dtype is not None else view.value(ref.name).type.dtype
-
-        for number, does in enumerate(effects(op.instrs or (), dtype_of)):
+        for number, does in enumerate(effects(op.instrs or (), view.dtype_of, view.memory_of)):
             if does is not None and does.regions:
                 touched = tuple(accesses(op, does.regions, self.buffers))
                 yield Step(number, PIPE_INDEX[does.pipe], touched, does.atomic)

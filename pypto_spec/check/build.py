@@ -44,7 +44,7 @@ from pypto_spec.ir.expr import (
 from pypto_spec.ir.instr import Effect, InnerBarrier, Ref
 from pypto_spec.ir.nodes import Barrier, Buffer, BufferRef, For, If, Op, Region, SetFlag, Stmt, Value, WaitFlag
 from pypto_spec.ir.rewrite import local_symbols
-from pypto_spec.ir.types import TensorType, TileType
+from pypto_spec.ir.types import Memory, TensorType, TileType
 
 MOST_LAGS = 8
 """Iterations back that are told apart at most; slots and ids with a larger period are treated as overlapping."""
@@ -253,7 +253,7 @@ class Builder:
         if not steps:
             return
         try:
-            found = list(self.effects(steps, lambda ref: _dtype(op, ref)))
+            found = list(self.effects(steps, lambda ref: _dtype(op, ref), lambda ref: self.memory(op, ref.name)))
             for step, effect in zip(steps, found, strict=True):
                 if isinstance(step, InnerBarrier):
                     self.barrier(step.pipe, op, block)
@@ -328,6 +328,11 @@ class Builder:
         if value.buffer is None:
             raise UndecidedError(f"`{value.name}` has no buffer")
         return self.place(value.buffer)
+
+    def memory(self, op: Op, operand: str) -> Memory:
+        """The memory an operand is in."""
+        space, _ = self.locate(op, operand)
+        return Memory.GM if space.startswith("gm ") else Memory(space)
 
     def place(self, ref: BufferRef) -> tuple[str, Index]:
         found = self.places.get(ref)

@@ -14,9 +14,10 @@ from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Atom, Index, Sym
 from pypto_spec.ir.instr import Effect, Ref, Step
 from pypto_spec.ir.nodes import For, If, Op, SetFlag, WaitFlag
+from pypto_spec.ir.types import Memory
 from pypto_spec.records import dataclass
 
-Effects = Callable[[Sequence[Step], Callable[[Ref], DType]], Iterable[Effect | None]]
+Effects = Callable[[Sequence[Step], Callable[[Ref], DType], Callable[[Ref], Memory]], Iterable[Effect | None]]
 """The effect of each step of a recipe, None for a barrier: `pypto_spec.ops.instructions.effects`."""
 
 Terms = tuple[tuple[Atom, int], ...]

@@ -14,6 +14,7 @@ An argument is written so that its kind can be told from its form:
     "RoundMode::CAST_RINT"  a C++ word: a string with `::`; any other one is {word: PIPE_V}
     64, true                an integer, a boolean
     {index: i * 64}         an integer that depends on symbols
+    {condition: i == 0}     a boolean that depends on symbols
     {fp32: 0.5}             a number of that data type; `inf`, `-inf` and `nan` are words
     {fp32: eps}             the run-time scalar `eps` converted to that type
     {Params: [1, 8]}        a parameter struct
@@ -27,10 +28,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast, get_args
 
 from pypto_spec.convert import emit
+from pypto_spec.ir.condition import text_of
 from pypto_spec.ir.dtype import DTYPES
 from pypto_spec.ir.expr import Expr, Index, Quot, to_text
 from pypto_spec.ir.instr import Arg, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
-from pypto_spec.ir.nodes import Pair, Pipe, Value
+from pypto_spec.ir.nodes import Condition, Pair, Pipe, Value
 
 PIPES: frozenset[str] = frozenset(get_args(Pipe))
 _REF = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\.[0-9]+)?)(?: as ([a-z]+[0-9]+))?(?: \+ (.+))?\Z")
@@ -52,6 +54,11 @@ def index_text(index: Index) -> str:
     (atom, factor), *more = index.terms
     alone = not more and index.const == 0 and factor == 1
     return text[1:-1] if alone and isinstance(atom, Quot) else text
+
+
+def condition_text(condition: Condition) -> str:
+    """A condition as an expression."""
+    return text_of(condition, index_text)
 
 
 def encode(step: Step) -> str:
@@ -90,14 +97,25 @@ def _arg(arg: Arg) -> str:
         return emit.mapping([(arg.dtype.name, emit.number(arg.value))])
     if isinstance(arg, ScalarRef):
         return emit.mapping([(arg.dtype.name, emit.word(arg.value.name))])
+    if isinstance(arg, Condition):
+        return emit.mapping([("condition", emit.word(condition_text(arg)))])
     return emit.mapping([(arg.name, emit.sequence(map(_arg, arg.args)))])
 
 
 class Decoder:
-    """Reads steps back. `index` parses expression text, `scalar` finds a run-time scalar (None: there is none)."""
+    """Reads steps back.
 
-    def __init__(self, index: Callable[[str], Index], scalar: Callable[[str], Value | None]) -> None:
+    `index` and `condition` parse expression text, `scalar` finds a run-time scalar (None: there is none).
+    """
+
+    def __init__(
+        self,
+        index: Callable[[str], Index],
+        condition: Callable[[str], Condition],
+        scalar: Callable[[str], Value | None],
+    ) -> None:
         self.index = index
+        self.condition = condition
         self.scalar = scalar
 
     def step(self, plain: object) -> Step:
@@ -131,6 +149,8 @@ class Decoder:
                 return Word(str(value))
             if key == "index":
                 return self.index(str(value))
+            if key == "condition":
+                return self.condition(str(value))
             if key in DTYPES:
                 return self._number(value, str(key))
         raise InstructionTextError(f"`{plain}` is no argument of an instruction")

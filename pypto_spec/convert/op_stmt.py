@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.debug_text import read_format
-from pypto_spec.convert.instructions import INSTRUCTIONS_HELP, Decoder, InstructionTextError
+from pypto_spec.convert.instructions import INSTRUCTIONS_HELP, InstructionTextError
 from pypto_spec.convert.op_fields import FieldReader
 from pypto_spec.convert.options import read_codes
 from pypto_spec.convert.scope import Kind, Name, Place, span_of
-from pypto_spec.convert.written_steps import check_steps
+from pypto_spec.convert.written_steps import check_steps, step_decoder
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.cores import BAD_INSTRUCTION
 from pypto_spec.diagnostics.rules.names import NOT_A_VALUE
@@ -36,7 +36,6 @@ from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import Access, ArrayType, ScalarType, TensorType, TileType, ValueType
 from pypto_spec.ops.numbers import literal_problem, rounded
 from pypto_spec.ops.registry import OPS
-from pypto_spec.spec.formula import FormulaError, parse_expression
 from pypto_spec.spec.tree import MappingNode, Node
 from pypto_spec.targets.too_large import TooLargeError, is_too_large
 
@@ -47,7 +46,7 @@ class OpReader:
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
         self.fields = FieldReader(reading)
-        self.decoder = Decoder(self._index_text, self._scalar)
+        self.decoder = step_decoder(reading)
 
     # Reading
 
@@ -363,16 +362,6 @@ class OpReader:
                     BAD_INSTRUCTION, item, error.args[0], label="this instruction", helps=[INSTRUCTIONS_HELP]
                 )
         return tuple(steps)
-
-    def _index_text(self, text: str) -> Any:
-        try:
-            return self.reading.exprs.index(parse_expression(text))
-        except FormulaError as error:
-            raise InstructionTextError(f"`{text}`: {error.message}") from None
-
-    def _scalar(self, text: str) -> Value | None:
-        found = self.reading.scope.get(text)
-        return found.value if found is not None and found.kind == "scalar" else None
 
 
 def _binds(defn: OpDef) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pypto_spec.convert import emit
-from pypto_spec.convert.instructions import encode, index_text, pairs_text
+from pypto_spec.convert.instructions import condition_text, encode, index_text, pairs_text
 from pypto_spec.convert.located import is_written
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
@@ -16,7 +16,6 @@ from pypto_spec.ir.nodes import (
     BufferRef,
     Call,
     Carry,
-    Condition,
     For,
     If,
     Jump,
@@ -292,23 +291,3 @@ def type_text(kind: ValueType) -> str:
         if kind.pitch is not None:
             parts.append(("pitch", str(kind.pitch)))
     return emit.mapping(parts)
-
-
-def condition_text(condition: Condition) -> str:
-    """A condition as an expression."""
-    if condition.op == "not":
-        return f"not {_operand(condition.left)}"
-    if condition.op in ("and", "or"):
-        assert condition.right is not None
-        return f"{_operand(condition.left)} {condition.op} {_operand(condition.right)}"
-    assert not isinstance(condition.left, Condition)
-    assert condition.right is not None
-    assert not isinstance(condition.right, Condition)
-    return f"{index_text(condition.left)} {condition.op} {index_text(condition.right)}"
-
-
-def _operand(item: Index | Condition) -> str:
-    if isinstance(item, Condition):
-        text = condition_text(item)
-        return f"({text})" if item.op in ("and", "or", "not") else text
-    return index_text(item)

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pypto_spec.convert import emit
-from pypto_spec.convert.instructions import index_text
-from pypto_spec.convert.print_body import BodyPrinter, condition_text
+from pypto_spec.convert.instructions import condition_text, index_text
+from pypto_spec.convert.print_body import BodyPrinter
 from pypto_spec.ir.arguments import kernel_name
 from pypto_spec.ir.expr import Index
 from pypto_spec.ir.inline import inlined

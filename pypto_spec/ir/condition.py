@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 
-from pypto_spec.ir.expr import Index, Sym, evaluate, symbols
+from pypto_spec.ir.expr import Index, Sym, evaluate, symbols, to_text
 from pypto_spec.ir.nodes import Condition
 
 RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
@@ -29,6 +29,21 @@ def holds(condition: Condition, values: Mapping[Sym, int]) -> bool:
     if condition.op == "or":
         return _truth(condition.left, values) or _truth(condition.right, values)
     return RELATIONS[condition.op](_number(condition.left, values), _number(condition.right, values))
+
+
+def text_of(condition: Condition, index_text: Callable[[Index], str] = to_text) -> str:
+    """A condition as spec text; `index_text` prints the indices in it."""
+
+    def operand(side: Index | Condition | None) -> str:
+        if not isinstance(side, Condition):
+            assert side is not None
+            return index_text(side)
+        text = text_of(side, index_text)
+        return f"({text})" if side.op in ("and", "or", "not") else text
+
+    if condition.op == "not":
+        return f"not {operand(condition.left)}"
+    return f"{operand(condition.left)} {condition.op} {operand(condition.right)}"
 
 
 def condition_symbols(condition: Condition) -> frozenset[Sym]:

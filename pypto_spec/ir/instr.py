@@ -54,7 +54,7 @@ class ScalarRef:
 
 
 Arg = Ref | Word | Struct | Number | ScalarRef | Condition | Index | bool
-"""A condition is a run-time boolean."""
+"""A `Condition` is a boolean that is known at run time only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,9 @@ class Region:
     """The bytes an instruction touches in one operand: `width` bytes at `base`, repeated along each (count, stride).
 
     `operand` is the operand's field name, `base` is in bytes from the operand's start, strides are in bytes.
+
+    `ordered` names pipes: where two accesses are of the very same bytes, and each names the other's pipe, the hardware
+    lets the later one wait for the earlier, and neither flag nor barrier is needed between them.
     """
 
     operand: str
@@ -93,6 +96,7 @@ class Region:
     width: int
     steps: tuple[tuple[int, int], ...] = ()
     write: bool = False
+    ordered: frozenset[Pipe] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from pypto_spec.ir.dtype import DType
+from pypto_spec.ir.instr import Ref
 from pypto_spec.ir.nodes import Op, Value
-from pypto_spec.ir.types import TileType
+from pypto_spec.ir.types import Memory, TensorType, TileType
 
 
 class OpRecipe:
@@ -56,3 +58,17 @@ class OpRecipe:
         if name in self.op.attrs:
             return self.op.attrs[name]
         return self.op.defn.field(name).default
+
+    def dtype_of(self, ref: Ref) -> DType:
+        """The data type that an instruction reads an operand as."""
+        return ref.dtype if ref.dtype is not None else self.value(ref.name).type.dtype
+
+    def memory_of(self, ref: Ref) -> Memory:
+        """The memory an operand lives in; scratch is in `vec`, and so is a tile of which nothing else is known."""
+        if ref.name == "scratch" or ref.name.startswith("scratch."):
+            return Memory.VEC
+        found = self.value(ref.name).type
+        if isinstance(found, TensorType):
+            return Memory.GM
+        assert isinstance(found, TileType), f"{self.op.name}.{ref.name} is {found}, which is in no memory"
+        return found.memory or Memory.VEC

@@ -1,39 +1,29 @@
 """How much an instruction does: the elements, bytes and repeats that a cost table is applied to.
 
 They are what the host model records of the same call, so that both lead to the same cycles. For a copy the bytes are
-its data and the repeats its rows; for everything else a repeat is 256 B of the widest operand.
+its data and the repeats its rows; for other vector calls a repeat is 256 B of the widest operand. The cube's calls are
+in `cube_amounts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from pypto_spec.ir.dtype import REPEAT_BYTES
 from pypto_spec.ir.expr import Index, ceil_div, mul
 from pypto_spec.ir.instr import Instr, Number, Ref, ScalarRef, Struct, Word
-from pypto_spec.ops.decoding import DTypeOf, index_of, ref_of
-from pypto_spec.ops.instructions import BINARY, BY_SCALAR, UNARY, WHOLE_REDUCE
+from pypto_spec.ops.cube_amounts import CUBE_MEASURES
+from pypto_spec.ops.decoding import Amounts, DTypeOf, Measure, MemoryOf, index_of, memory_unknown, ref_of
+from pypto_spec.ops.instructions import BINARY, BY_SCALAR, UNARY, WHOLE_REDUCE, form_of
 from pypto_spec.ops.sort_calls import RECORD_BYTES, SORTED
-
-
-class Amounts(NamedTuple):
-    """What one call does. All are indices: some counts are known at run time only."""
-
-    elements: Index
-    bytes: Index
-    repeats: Index
-
-
-Measure = Callable[[Instr, DTypeOf], Amounts]
 
 NARROWEST = 2
 """Bytes of an element that a repeat counts lanes by at least: narrower types have no more lanes."""
 
 
-def amounts(instr: Instr, dtype_of: DTypeOf) -> Amounts | None:
+def amounts(instr: Instr, dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown) -> Amounts | None:
     """The amounts of a call; None where it only changes the state of the scalar stream, or prints."""
-    measure = MEASURES.get(instr.call)
+    measure = MEASURES.get(form_of(instr, memory_of))
     return None if measure is None else measure(instr, dtype_of)
 
 
@@ -129,5 +119,6 @@ MEASURES: Mapping[str, Measure] = {
     "DataCopy": _data_copy,
     "DataCopyPad": _data_copy_pad,
     "DumpTensor": _dump,
+    **CUBE_MEASURES,
 }
-"""How to measure every call of `CALLS` that is an instruction of a pipe."""
+"""How to measure every form (`FORMS`) that is an instruction of a pipe."""

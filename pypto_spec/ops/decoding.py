@@ -9,6 +9,7 @@ from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Expr, Index
 from pypto_spec.ir.instr import Arg, Instr, Ref, Struct
 from pypto_spec.ir.nodes import Pipe
+from pypto_spec.ir.types import Memory
 from pypto_spec.ops.regions import Access
 
 MAX_REPEAT = 255
@@ -16,12 +17,18 @@ MAX_REPEAT = 255
 MAX_U16, MAX_U32 = 65_535, 4_294_967_295
 
 DTypeOf = Callable[[Ref], DType]
+MemoryOf = Callable[[Ref], Memory]
 Limit = tuple[str, Index, int, int]
 """What is limited, its value, the lowest and the highest legal value."""
 
 
 class InstructionError(ValueError):
     """An instruction breaks a limit of the hardware: a mistake in a recipe, never in a spec."""
+
+
+def memory_unknown(ref: Ref) -> Memory:
+    """For instructions whose meaning does not depend on memories: it refuses those for which it does."""
+    raise InstructionError(f"which memory `{ref.name}` is in is not known")
 
 
 class Decoded(NamedTuple):
@@ -38,6 +45,17 @@ class Decoded(NamedTuple):
 
 
 Decoder = Callable[[Instr, DTypeOf], Decoded]
+
+
+class Amounts(NamedTuple):
+    """What one call does. All are indices: some counts are known at run time only."""
+
+    elements: Index
+    bytes: Index
+    repeats: Index
+
+
+Measure = Callable[[Instr, DTypeOf], Amounts]
 
 
 def numbers_of(instr: Instr, args: Sequence[Arg]) -> list[int]:

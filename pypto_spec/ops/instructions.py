@@ -11,12 +11,10 @@ does the text of the kernel, since arguments stand in the order of the C++ call:
 * `Gather(dst, src, offsets, base, count)`, offsets and base in bytes; `Transpose(dst, src)`;
 * `Compare(bits, a, b, mode, count)`, `CompareScalar(bits, a, number, mode, count)`, one bit an element, and
   `Select(dst, bits, a, b, mode, count)`, where b may be a number;
-* `Sort32` and `MrgSort` as in `sort_calls`;
-* `DataCopy(dst, src, count)` between GM and on-chip memory, `DataCopy(dst, src, DataCopyParams)` inside UB;
-* `DataCopyPad(dst, src, DataCopyExtParams, DataCopyPadExtParams)` to UB, without the last one to GM.
+* `Sort32` and `MrgSort` as in `sort_calls`, copies as in `copy_calls`, the cube's calls as in `cube_calls`.
 
-A copy writes to GM where its destination is the op's field `to`, and reads GM where its source is the field `from` of
-a statement that binds `into`.
+Some calls are several instructions in one: what they do, which pipe they take and what they cost depends on the memory
+they write, or on their structure. Each of these is a *form* with a name of its own, `LoadData.left` (`form_of`).
 
 Sources: Ascend C guide, "high-dimensional splitting" (units and ranges of masks, repeats and strides), kernel headers
 of CANN 8.1 and 2026 (order and types of arguments).
@@ -24,12 +22,24 @@ of CANN 8.1 and 2026 (order and types of arguments).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pypto_spec.ir.dtype import BLOCK_BYTES, REPEAT_BYTES
-from pypto_spec.ir.expr import add, bounds, ceil_div, mod, mul
+from pypto_spec.ir.expr import bounds, mod, mul
 from pypto_spec.ir.instr import Effect, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
+from pypto_spec.ir.types import Memory
+from pypto_spec.ops.copy_calls import decode_copy, decode_copy_pad
+from pypto_spec.ops.cube_calls import (
+    decode_bias,
+    decode_fixpipe_gm,
+    decode_fixpipe_mat,
+    decode_left,
+    decode_mmad,
+    decode_nz,
+    decode_right,
+    decode_transposed,
+)
 from pypto_spec.ops.decoding import (
     MAX_REPEAT,
     MAX_U16,
@@ -39,26 +49,27 @@ from pypto_spec.ops.decoding import (
     DTypeOf,
     InstructionError,
     Limit,
+    MemoryOf,
     index_of,
+    memory_unknown,
     numbers_of,
     ref_of,
 )
-from pypto_spec.ops.regions import Access, blocks, high, lanes, run
+from pypto_spec.ops.regions import Access, high, lanes, run
 from pypto_spec.ops.sort_calls import decode_merge, decode_sort32
 
 MAX_STRIDE = 255
 """Repeat strides are 8 bit, in 32 B blocks."""
-MAX_COPY_COUNT = 4095
-"""DataCopyParams and DataCopyExtParams: blockCount, 12 bit."""
-MAX_COPY_BYTES = 2_097_151
-"""DataCopyExtParams: blockLen, 21 bit."""
 
 
 class Call(NamedTuple):
-    """How the arguments of a call are to be read; `params` names its struct, `source` the header that declares it."""
+    """How the arguments of a call are to be read; `params` names its struct, `source` the header that declares it.
+
+    `forms` are the readers of its forms by what stands behind the dot of their names; "" is the call itself.
+    """
 
     name: str
-    decode: Decoder
+    forms: Mapping[str, Decoder]
     params: str | None
     source: str
 
@@ -205,73 +216,7 @@ def _transpose(instr: Instr, dtype_of: DTypeOf) -> Decoded:
     return Decoded("v", (run(dst, 2, side * side, True), run(src, 2, side * side, False)))
 
 
-# --- copies ---------------------------------------------------------------------------------------------------------
-
-
-def _data_copy(instr: Instr, dtype_of: DTypeOf) -> Decoded:
-    dst, src, how = instr.args
-    dst, src = ref_of(instr, dst), ref_of(instr, src)
-    size = dtype_of(src).bytes
-    if isinstance(how, Struct):
-        count, length, src_gap, dst_gap = numbers_of(instr, how.args)
-        width = length * BLOCK_BYTES
-        return Decoded(
-            "v",
-            (
-                blocks(dst, size, count, width, width + dst_gap * BLOCK_BYTES, True),
-                blocks(src, size, count, width, width + src_gap * BLOCK_BYTES, False),
-            ),
-            (
-                ("blockCount", count, 0, MAX_COPY_COUNT),
-                ("blockLen", length, 0, MAX_U16),
-                ("srcGap", src_gap, 0, MAX_U16),
-                ("dstGap", dst_gap, 0, MAX_U16),
-            ),
-        )
-    length_bytes = mul(index_of(instr, how), size)
-    out, gm = _direction(instr, dst, src)
-    return Decoded(
-        "mte3" if out else "mte2",
-        (blocks(dst, size, 1, length_bytes, 0, True), blocks(src, size, 1, length_bytes, 0, False)),
-        (("count", index_of(instr, how), 0, MAX_U32),),
-        unaligned=frozenset({gm}),
-        multiples=(("bytes of a copy by count", length_bytes, BLOCK_BYTES),),
-    )
-
-
-def _direction(instr: Instr, dst: Ref, src: Ref) -> tuple[bool, str]:
-    """Whether a copy goes to GM, and which operand is in GM."""
-    if dst.name == "to":
-        return True, "to"
-    if src.name == "from":
-        return False, "from"
-    raise InstructionError(f"{instr.call} by count from `{src.name}` to `{dst.name}`: neither is in GM")
-
-
-def _data_copy_pad(instr: Instr, dtype_of: DTypeOf) -> Decoded:
-    dst, src, params = instr.args[:3]
-    dst, src = ref_of(instr, dst), ref_of(instr, src)
-    assert isinstance(params, Struct)
-    count, length, src_gap, dst_gap = (index_of(instr, a) for a in params.args[:4])
-    size = dtype_of(src).bytes
-    padded = mul(ceil_div(length, BLOCK_BYTES), BLOCK_BYTES)
-    out, gm = _direction(instr, dst, src)
-    chip_gap, gm_gap = (src_gap, dst_gap) if out else (dst_gap, src_gap)
-    chip_ref, gm_ref = (src, dst) if out else (dst, src)
-    chip = blocks(chip_ref, size, count, length if out else padded, add(padded, mul(chip_gap, BLOCK_BYTES)), not out)
-    far = blocks(gm_ref, size, count, length, add(length, gm_gap), out)
-    return Decoded(
-        "mte3" if out else "mte2",
-        (far, chip) if out else (chip, far),
-        (
-            ("blockCount", count, 0, MAX_COPY_COUNT),
-            ("blockLen", length, 0, MAX_COPY_BYTES),
-            ("srcStride", src_gap, 0, MAX_U32),
-            ("dstStride", dst_gap, 0, MAX_U32),
-        ),
-        unaligned=frozenset({gm}),
-        multiples=(("blockLen", length, size),),
-    )
+# --- what is shown, and modes ---------------------------------------------------------------------------------------
 
 
 def _dump_tensor(instr: Instr, dtype_of: DTypeOf) -> Decoded:
@@ -302,50 +247,93 @@ UNARY = ("Abs", "Exp", "Ln", "Sqrt", "Rsqrt", "Reciprocal", "Relu", "Not")
 BINARY = ("Add", "Sub", "Mul", "Div", "Max", "Min", "And", "Or")
 BY_SCALAR = ("Adds", "Muls", "Maxs", "Mins", "LeakyRelu", "ShiftLeft", "ShiftRight")
 WHOLE_REDUCE = ("WholeReduceSum", "WholeReduceMax", "WholeReduceMin")
-COPIES: tuple[tuple[str, Decoder], ...] = (("DataCopy", _data_copy), ("DataCopyPad", _data_copy_pad))
+
+_COPY: Mapping[str, Decoder] = {"": decode_copy, "nz": decode_nz, "bias": decode_bias}
+_LOAD: Mapping[str, Decoder] = {"left": decode_left, "right": decode_right}
+_TRANSPOSE: Mapping[str, Decoder] = dict.fromkeys(("left", "right"), decode_transposed)
+_FIXPIPE: Mapping[str, Decoder] = {"gm": decode_fixpipe_gm, "mat": decode_fixpipe_mat}
+
+
+def _one(name: str, decoder: Decoder, params: str | None, source: str) -> Call:
+    return Call(name, {"": decoder}, params, source)
+
 
 CALLS: dict[str, Call] = {
     call.name: call
     for call in (
-        *(Call(name, _vector, "UnaryRepeatParams", "vec_unary") for name in UNARY),
-        *(Call(name, _vector, "UnaryRepeatParams", "vec_binary_scalar") for name in BY_SCALAR),
-        *(Call(name, _vector, "BinaryRepeatParams", "vec_binary") for name in BINARY),
-        Call("Cast", _vector, "UnaryRepeatParams", "vec_vconv"),
-        Call("Duplicate", _vector, None, "vec_duplicate"),
-        Call("Copy", _vector, "CopyRepeatParams", "data_copy"),
-        *(Call(name, _whole_reduce, None, "vec_reduce") for name in WHOLE_REDUCE),
-        Call("Brcb", _brcb, "BrcbRepeatParams", "vec_brcb"),
-        Call("Gather", _gather, None, "vec_gather"),
-        Call("Transpose", _transpose, None, "vec_transpose"),
-        Call("Sort32", decode_sort32, None, "proposal"),
-        Call("MrgSort", decode_merge, None, "proposal"),
-        *(Call(name, _compare, None, "vec_cmpsel") for name in ("Compare", "CompareScalar")),
-        Call("Select", _select, None, "vec_cmpsel"),
-        *(Call(name, decoder, None, "data_copy") for name, decoder in COPIES),
-        Call("DumpTensor", _dump_tensor, None, "dump_tensor"),
-        Call("printf", _state, None, "dump_tensor"),
-        *(Call(name, _state, None, "set_atomic") for name in ("SetAtomicAdd", "SetAtomicNone")),
+        *(_one(name, _vector, "UnaryRepeatParams", "vec_unary") for name in UNARY),
+        *(_one(name, _vector, "UnaryRepeatParams", "vec_binary_scalar") for name in BY_SCALAR),
+        *(_one(name, _vector, "BinaryRepeatParams", "vec_binary") for name in BINARY),
+        _one("Cast", _vector, "UnaryRepeatParams", "vec_vconv"),
+        _one("Duplicate", _vector, None, "vec_duplicate"),
+        _one("Copy", _vector, "CopyRepeatParams", "data_copy"),
+        *(_one(name, _whole_reduce, None, "vec_reduce") for name in WHOLE_REDUCE),
+        _one("Brcb", _brcb, "BrcbRepeatParams", "vec_brcb"),
+        _one("Gather", _gather, None, "vec_gather"),
+        _one("Transpose", _transpose, None, "vec_transpose"),
+        _one("Sort32", decode_sort32, None, "proposal"),
+        _one("MrgSort", decode_merge, None, "proposal"),
+        *(_one(name, _compare, None, "vec_cmpsel") for name in ("Compare", "CompareScalar")),
+        _one("Select", _select, None, "vec_cmpsel"),
+        Call("DataCopy", _COPY, None, "data_copy"),
+        _one("DataCopyPad", decode_copy_pad, None, "data_copy"),
+        Call("LoadData", _LOAD, None, "mm"),
+        Call("LoadDataWithTranspose", _TRANSPOSE, "LoadData2dTransposeParams", "mm"),
+        _one("Mmad", decode_mmad, None, "mm"),
+        Call("Fixpipe", _FIXPIPE, "FixpipeParamsV220", "fixpipe"),
+        _one("DumpTensor", _dump_tensor, None, "dump_tensor"),
+        _one("printf", _state, None, "dump_tensor"),
+        *(_one(name, _state, None, "set_atomic") for name in ("SetAtomicAdd", "SetAtomicNone")),
     )
 }
 """Every call a recipe may contain, by its C++ name; its source is the header `kernel_operator_SOURCE_intf.h`."""
 
 
-def decode(instr: Instr, dtype_of: DTypeOf) -> Decoded:
+FORMS: Mapping[str, Decoder] = {
+    f"{call.name}.{form}" if form else call.name: decoder
+    for call in CALLS.values()
+    for form, decoder in call.forms.items()
+}
+"""Every form of every call, by its name."""
+
+
+def form_of(instr: Instr, memory_of: MemoryOf = memory_unknown) -> str:
+    """The name of the form that a call has; it needs to know the memory where the structure does not say it."""
+    forms = CALLS[instr.call].forms if instr.call in CALLS else {"": None}
+    if len(forms) == 1:
+        return instr.call
+    written = ref_of(instr, instr.args[0])
+    params = [a.name for a in instr.args if isinstance(a, Struct)]
+    if params == ["Nd2NzParams"]:
+        form = "nz"
+    elif instr.call == "Fixpipe":
+        form = "gm" if written.name == "to" else "mat"
+    elif instr.call == "DataCopy" and (not params or memory_of(written) is not Memory.BIAS):
+        form = ""
+    else:
+        form = memory_of(written).value
+    if form not in forms:
+        raise InstructionError(f"{instr.call} does not write to `{form}`")
+    return f"{instr.call}.{form}" if form else instr.call
+
+
+def decode(instr: Instr, dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown) -> Decoded:
     """The arguments of a call, understood; KeyError where the call is not in the table."""
-    return CALLS[instr.call].decode(instr, dtype_of)
+    return FORMS[form_of(instr, memory_of)](instr, dtype_of)
 
 
-def effect(instr: Instr, dtype_of: DTypeOf) -> Effect:
+def effect(instr: Instr, dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown) -> Effect:
     """Pipe and byte ranges of one instruction, writes first; ranges are relative to each operand's start.
 
-    `dtype_of` gives an operand's data type. Copies to GM under `SetAtomicAdd` need `effects`, which follows that state.
+    `dtype_of` gives an operand's data type, `memory_of` the memory it is in. Copies to GM under `SetAtomicAdd` need
+    `effects`, which follows that state.
     """
-    decoded = decode(instr, dtype_of)
+    decoded = decode(instr, dtype_of, memory_of)
     return Effect(decoded.pipe, tuple(r for a in decoded.accesses if (r := a.region()) is not None))
 
 
-def effects(steps: Sequence[Step], dtype_of: DTypeOf) -> Iterator[Effect | None]:
-    """The effect of each step of a recipe, None for a barrier; copies to GM under SetAtomicAdd are atomic."""
+def effects(steps: Sequence[Step], dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown) -> Iterator[Effect | None]:
+    """The effect of each step of a recipe, None for a barrier; writes to GM under SetAtomicAdd are atomic."""
     atomic = False
     for step in steps:
         if isinstance(step, InnerBarrier):
@@ -353,15 +341,16 @@ def effects(steps: Sequence[Step], dtype_of: DTypeOf) -> Iterator[Effect | None]
             continue
         if step.call.startswith("SetAtomic"):
             atomic = step.call != "SetAtomicNone"
-        found = effect(step, dtype_of)
-        yield Effect(found.pipe, found.regions, atomic=True) if atomic and found.pipe == "mte3" else found
+        found = effect(step, dtype_of, memory_of)
+        adds = atomic and any(region.write and region.operand == "to" for region in found.regions)
+        yield Effect(found.pipe, found.regions, atomic=True) if adds else found
 
 
-def validate(instr: Instr, dtype_of: DTypeOf) -> None:
+def validate(instr: Instr, dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown) -> None:
     """Raise InstructionError where an argument is outside its range or an on-chip address is off its 32 B grid."""
     if instr.call not in CALLS:
         raise InstructionError(f"{instr.call} is not in the table of calls")
-    decoded = decode(instr, dtype_of)
+    decoded = decode(instr, dtype_of, memory_of)
     expected = CALLS[instr.call].params
     for arg in instr.args:
         if isinstance(arg, Struct) and expected is not None and arg.name != expected:

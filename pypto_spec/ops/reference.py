@@ -11,10 +11,11 @@ from itertools import product
 from typing import Any, Literal, get_args
 
 from pypto_spec.diagnostics.span import NOWHERE, Loc
+from pypto_spec.ir.condition import text_of
 from pypto_spec.ir.dtype import BF16, FP32, INT32, UINT8, DType
 from pypto_spec.ir.expr import to_text
 from pypto_spec.ir.instr import Arg, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
-from pypto_spec.ir.nodes import Op, Value
+from pypto_spec.ir.nodes import Condition, Op, Value
 from pypto_spec.ir.opdef import Field, Inference, OpDef
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import Access, Memory, TensorType, TileType, ValueType
@@ -123,7 +124,15 @@ OWN_SHAPES: Mapping[str, str] = {
 }
 """Shape rules of single operators in words."""
 
-PIPES = {"v": "V (vector)", "mte2": "MTE2 (GM to chip)", "mte3": "MTE3 (chip to GM)", "s": "S (scalar)"}
+PIPES = {
+    "s": "S (scalar)",
+    "v": "V (vector)",
+    "m": "M (cube)",
+    "mte1": "MTE1 (L1 to L0 and the bias table)",
+    "mte2": "MTE2 (GM to chip)",
+    "mte3": "MTE3 (UB to GM)",
+    "fix": "FIX (L0C to GM and L1)",
+}
 
 EFFECTS = {
     "pure": "",
@@ -353,7 +362,9 @@ def _arg(arg: Arg) -> str:
         return f"{arg.value}"
     if isinstance(arg, ScalarRef):
         return arg.value.name
-    return str(arg).lower() if isinstance(arg, bool) else to_text(arg)
+    if isinstance(arg, bool):
+        return str(arg).lower()
+    return text_of(arg) if isinstance(arg, Condition) else to_text(arg)
 
 
 if __name__ == "__main__":

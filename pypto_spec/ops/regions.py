@@ -12,20 +12,25 @@ from typing import NamedTuple
 from pypto_spec.ir.dtype import BLOCK_BYTES
 from pypto_spec.ir.expr import Index, add, bounds, mul
 from pypto_spec.ir.instr import Ref, Region
+from pypto_spec.ir.nodes import Pipe
 
 UNBOUNDED = 1 << 48
 """Bytes that stand for "no known end"; larger than any memory."""
 
 
 class Access(NamedTuple):
-    """`width` bytes at `base` bytes from the operand's start, repeated along each (count, stride)."""
+    """`width` bytes at `base` bytes from the operand's start, repeated along each (count, stride).
+
+    `ordered` is as in `Region`.
+    """
 
     ref: Ref
     size: int
     width: int
     steps: tuple[tuple[int, int], ...]
     write: bool
-    base: int = 0
+    base: Index = 0
+    ordered: frozenset[Pipe] = frozenset()
 
     def region(self) -> Region | None:
         """The bytes, with neighbouring runs merged; None where nothing is touched."""
@@ -37,7 +42,7 @@ class Access(NamedTuple):
                 return None
             width, steps = merged(width, steps)
         base = add(mul(self.ref.offset, self.size), self.base)
-        return Region(self.ref.name, base, width, steps, self.write)
+        return Region(self.ref.name, base, width, steps, self.write, self.ordered)
 
 
 def merged(width: int, steps: tuple[tuple[int, int], ...]) -> tuple[int, tuple[tuple[int, int], ...]]:

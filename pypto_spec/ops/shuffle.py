@@ -15,8 +15,8 @@ from pypto_spec.ir.instr import Instr, Ref, Struct
 from pypto_spec.ir.opdef import Recipe
 from pypto_spec.ir.types import Layout, round_up
 from pypto_spec.ops.build import geometry
+from pypto_spec.ops.copy_calls import MAX_COPY_COUNT
 from pypto_spec.ops.expand_steps import BRCB_BATCH, BRCB_ROWS
-from pypto_spec.ops.instructions import MAX_COPY_COUNT
 from pypto_spec.ops.ramp import constant, double, ramp
 from pypto_spec.ops.reduce_steps import Draft, Grid, shares, shift
 

@@ -20,8 +20,9 @@ from pypto_spec.ir.instr import Arg, Instr, Ref, Struct
 from pypto_spec.ir.opdef import Recipe
 from pypto_spec.ir.types import TileType, round_up
 from pypto_spec.ops.build import geometry
+from pypto_spec.ops.copy_calls import MAX_COPY_COUNT
 from pypto_spec.ops.decoding import MAX_REPEAT
-from pypto_spec.ops.instructions import MAX_COPY_COUNT, MAX_STRIDE
+from pypto_spec.ops.instructions import MAX_STRIDE
 
 
 class Piece(NamedTuple):

@@ -13,8 +13,8 @@ from pypto_spec.ir.opdef import Inference
 from pypto_spec.ir.strides import are_distinct
 from pypto_spec.ir.types import Layout, TensorType, TileType
 from pypto_spec.ops.build import shape_text
+from pypto_spec.ops.copy_calls import MAX_COPY_BYTES, MAX_COPY_COUNT
 from pypto_spec.ops.decoding import MAX_U32
-from pypto_spec.ops.instructions import MAX_COPY_BYTES, MAX_COPY_COUNT
 
 MAX_ROWS = 256
 """Copies that one statement may become where its rows cannot be stepped over by one."""

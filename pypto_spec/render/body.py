@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Expr, Index, bounds
 from pypto_spec.ir.instr import Arg, InnerBarrier, Instr, Number, Ref, ScalarRef, Struct, Word
-from pypto_spec.ir.nodes import Barrier, For, If, Op, Pair, SetFlag, Stmt, Value, WaitFlag
+from pypto_spec.ir.nodes import Barrier, Condition, For, If, Op, Pair, SetFlag, Stmt, Value, WaitFlag
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import ScalarType, TensorType
+from pypto_spec.ops.instructions import form_of
 from pypto_spec.records import dataclass
 from pypto_spec.render.comments import heading
 from pypto_spec.render.literals import literal
@@ -20,9 +21,19 @@ from pypto_spec.render.numbers import advances, open_numbers, open_picks, picks
 from pypto_spec.render.scope import Scope, Tensor, operand_tensor, scalar_text
 from pypto_spec.render.wrap import COLUMNS, INDENT, wrap
 
-_COPIES = frozenset({"DataCopy", "DataCopyPad"})
-_SHOWN = frozenset({"printf", "DumpTensor"})
-_TYPED = frozenset({"DataCopyPadExtParams", "MrgSortSrcList"})
+_KINDS: Mapping[str, LineKind] = {
+    "DataCopyPad": "copy",
+    "DataCopy.nz": "copy",
+    "DataCopy.bias": "load",
+    "LoadData": "load",
+    "LoadDataWithTranspose": "load",
+    "Mmad": "cube",
+    "Fixpipe": "copy",
+    "printf": "debug",
+    "DumpTensor": "debug",
+}
+"""What calls and forms of calls are that are no vector instructions."""
+_TYPED = frozenset({"DataCopyPadExtParams", "MrgSortSrcList", "MatrixParams"})
 """Parameter structs that are templates on the element type."""
 _STATE = ("SetAtomic", "SetMask", "SetVectorMask", "ResetMask", "SetDeqScale")
 
@@ -203,12 +214,14 @@ class _Calls:
         self._bases: dict[tuple[str, DType | None], tuple[str, DType]] = {}
 
     def kind(self, instr: Instr) -> LineKind:
-        """What a call is: a copy to or from GM, a vector instruction, or a change of the scalar stream's state."""
-        if instr.call in _COPIES:
+        """What a call is: a copy, a load, a matrix or vector instruction, or a change of the scalar stream's state."""
+        found = _KINDS.get(instr.call)
+        if found is not None:
+            return found
+        if instr.call == "DataCopy":
             names = [a.name for a in instr.args if isinstance(a, Ref)]
-            return "copy" if instr.call == "DataCopyPad" or "to" in names or "from" in names else "vector"
-        if instr.call in _SHOWN:
-            return "debug"
+            plain: LineKind = "copy" if "to" in names or "from" in names else "vector"
+            return _KINDS.get(form_of(instr, self.view.memory_of), plain)
         return "state" if instr.call.startswith(_STATE) else "vector"
 
     def call(self, instr: Instr) -> str:
@@ -240,6 +253,8 @@ class _Calls:
             assert isinstance(arg.value.type, ScalarType)
             name = self.scope.scalars[arg.value.name]
             return scalar_text(name, arg.value.type.dtype, arg.dtype, self.body.helpers)
+        if isinstance(arg, Condition):
+            return self.scope.cpp.condition(arg)
         assert isinstance(arg, Expr)
         return self.scope.cpp.index(arg)
 

@@ -12,9 +12,22 @@ from pypto_spec.ir.types import Access
 from pypto_spec.records import dataclass
 
 LineKind = Literal[
-    "form", "declare", "comment", "control", "set", "wait", "barrier", "copy", "vector", "state", "debug"
+    "form",
+    "declare",
+    "comment",
+    "control",
+    "set",
+    "wait",
+    "barrier",
+    "copy",
+    "vector",
+    "load",
+    "cube",
+    "state",
+    "debug",
 ]
-"""`form` is what every kernel has; `state` changes modes of the scalar stream (atomics); `debug` shows something."""
+"""`form` is what every kernel has; `copy` moves data to or from GM, Fixpipe to L1 included; `load` moves it out of L1;
+`cube` is Mmad; `state` changes modes of the scalar stream (atomics); `debug` shows something."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,8 @@ TPipe TBuf TQue TQueBind TBufPool TPosition QuePosition LocalTensor GlobalTensor
 ReduceOrder CMPMODE SELMODE SetFlag WaitFlag PipeBarrier SetMaskCount SetMaskNorm ResetMask SetVectorMask SetAtomicAdd
 SetAtomicMax SetAtomicMin SetAtomicNone SetDeqScale GetBlockIdx GetBlockNum GetSubBlockIdx GetSubBlockNum GetTaskRatio
 GetWithOffset InitBuffer Destroy UnaryRepeatParams BinaryRepeatParams BrcbRepeatParams CopyRepeatParams DataCopyParams
-DataCopyExtParams DataCopyPadExtParams DataCopyPadParams Nd2NzParams MmadParams Mmad Fixpipe LoadData And Or Not Select
+DataCopyExtParams DataCopyPadExtParams DataCopyPadParams Nd2NzParams MmadParams LoadData2DParams LoadData3DParamsV2
+LoadData2dTransposeParams FixpipeParamsV220 QuantMode_t CFG_NZ CFG_ROW_MAJOR And Or Not Select
 Compare Gather Broadcast Transpose Sort Concat Extract MrgSortSrcList MrgSort4Info block_idx block_num sub_block_idx
 blockDim blockIdx gridDim threadIdx warpSize dav_c220 dav_2201 cce aicore global aicpu kernel_operator get_block_idx
 get_block_num get_subblockid set_flag wait_flag pipe_barrier
@@ -63,6 +64,8 @@ HELPERS = (
     "BFloat16FromBits",
     "BFloat16FromFloat",
     "MergeInfo",
+    "MatrixParams",
+    "AlignedMmadParams",
 )
 """Functions of ours that a kernel may start with."""
 

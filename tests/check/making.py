@@ -186,7 +186,7 @@ class Maker:
         made = Value(space, TensorType(FP32, (4096,), Access.INOUT))
         return self.tensors.setdefault(space, made)
 
-    def effect(self, steps: Sequence[Step], dtype_of: object) -> Iterator[Effect | None]:
+    def effect(self, steps: Sequence[Step], dtype_of: object, memory_of: object) -> Iterator[Effect | None]:
         for step in steps:
             yield None if isinstance(step, InnerBarrier) else self.effects[step.call]
 

@@ -31,7 +31,11 @@ def decoder() -> Decoder:
     scope.declare(Name("M", "symbol", NOWHERE, index=sym(M)))
     exprs = Expressions(scope)
     exprs.affine = False
-    return Decoder(lambda text: exprs.index(parse_expression(text)), {"eps": EPS}.get)
+    return Decoder(
+        lambda text: exprs.index(parse_expression(text)),
+        lambda text: exprs.condition(parse_expression(text)),
+        {"eps": EPS}.get,
+    )
 
 
 def test_text() -> None:

@@ -103,7 +103,7 @@ def kinds(program: Program, region: Region) -> Iterator[tuple[str, bool, bool]]:
 def _accesses(op: Op, buffers: Mapping[str, Buffer]) -> list[list[Access] | None]:
     """What each call of a recipe does to V's memory; None for a barrier."""
     view = OpRecipe(op, "exact")
-    found = effects(op.instrs or (), lambda ref: ref.dtype or view.value(ref.name).type.dtype)
+    found = effects(op.instrs or (), view.dtype_of, view.memory_of)
     return [None if e is None else accesses(op, e.regions, buffers) if e.pipe == "v" else [] for e in found]
 
 

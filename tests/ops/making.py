@@ -57,15 +57,17 @@ def make(op: str, operands: Mapping[str, ValueType], into: ValueType | None = No
 
 def dtype_of(op: Op) -> Callable[[Ref], DType]:
     """Data types of the operands of an op."""
-    view = OpRecipe(op, "exact")
+    return OpRecipe(op, "exact").dtype_of
 
-    def find(ref: Ref) -> DType:
-        if ref.dtype is not None:
-            return ref.dtype
-        found = view.value(ref.name).type
-        return found.dtype
 
-    return find
+def memory_of(op: Op) -> Callable[[Ref], Memory]:
+    """Memories of the operands of an op."""
+    return OpRecipe(op, "exact").memory_of
+
+
+def in_vec(ref: Ref) -> Memory:
+    """Everything in UB."""
+    return Memory.VEC
 
 
 def recipe(op: Op, precision: Literal["exact", "fast"] = "exact") -> tuple[Step, ...]:
@@ -73,7 +75,7 @@ def recipe(op: Op, precision: Literal["exact", "fast"] = "exact") -> tuple[Step,
     steps = op.defn.recipe(OpRecipe(op, precision))
     for step in steps:
         if isinstance(step, Instr):
-            validate(step, dtype_of(op))
+            validate(step, dtype_of(op), memory_of(op))
     return steps
 
 

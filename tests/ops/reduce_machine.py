@@ -20,6 +20,7 @@ from pypto_spec.ir.nodes import Value
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.types import TileType
 from pypto_spec.ops.instructions import effect, validate
+from tests.ops.making import in_vec
 
 TORCH: dict[str, torch.dtype] = {
     "fp32": torch.float32,
@@ -137,9 +138,9 @@ class Machine:
 
     def compare(self, step: Instr) -> None:
         """The table of calls knows the same bytes."""
-        validate(step, self.dtype)
+        validate(step, self.dtype, in_vec)
         told: tuple[Touched, Touched] = ({}, {})
-        for region in effect(step, self.dtype).regions:
+        for region in effect(step, self.dtype, in_vec).regions:
             assert isinstance(region.base, int)
             at = torch.tensor([region.base])
             for count, stride in region.steps:

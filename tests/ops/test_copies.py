@@ -16,7 +16,7 @@ from pypto_spec.ir.nodes import Op
 from pypto_spec.ir.types import Access, Layout, TensorType, TileType
 from pypto_spec.ops.instructions import effects
 from tests.ops.machine import Machine
-from tests.ops.making import dtype_of, infer, make, recipe, refused, tensor, text, tile
+from tests.ops.making import dtype_of, infer, make, memory_of, recipe, refused, tensor, text, tile
 
 PAD = "DataCopyPadExtParams<float>(False, 0, 0, 0)"
 
@@ -122,7 +122,7 @@ def test_stores() -> None:
 def test_atomic_store() -> None:
     op = make("store", {"from": tile(BF16, 16, 16), "to": tensor(BF16, 16, 16)}, at=(0, 0), atomic="add")
     assert text(recipe(op)) == "SetAtomicAdd<bfloat16_t>()\nDataCopy(to, from, 256)\nSetAtomicNone()"
-    assert [e.atomic for e in effects(recipe(op), dtype_of(op)) if e is not None] == [False, True, False]
+    assert [e.atomic for e in effects(recipe(op), dtype_of(op), memory_of(op)) if e is not None] == [False, True, False]
 
 
 # --- execution ------------------------------------------------------------------------------------------------------

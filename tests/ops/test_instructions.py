@@ -15,6 +15,7 @@ from pypto_spec.ops.decoding import InstructionError
 from pypto_spec.ops.instructions import BINARY, CALLS, effect, effects, validate
 from pypto_spec.ops.regions import UNBOUNDED
 from tests.ops.machine import Machine
+from tests.ops.making import in_vec
 
 Types = dict[str, DType]
 
@@ -39,7 +40,7 @@ def spread(regions: Iterable[Region], *, write: bool) -> set[tuple[str, int]]:
 def same_bytes(instr: Instr, found: Types) -> Effect:
     machine = Machine({name: [1] * 200_000 for name in found}, found)
     machine.run([instr])
-    made = effect(instr, types(found))
+    made = effect(instr, types(found), in_vec)
     ((_, reads, writes),) = machine.touched
     assert spread(made.regions, write=False) == reads
     assert spread(made.regions, write=True) == writes

@@ -13,7 +13,7 @@ from pypto_spec.ir.nodes import Op
 from pypto_spec.ir.types import TileType
 from pypto_spec.ops.registry import OPS
 from tests.ops.machine import Machine
-from tests.ops.making import dtype_of, infer, make, recipe, refused, scalar, scratch, tile
+from tests.ops.making import dtype_of, infer, make, memory_of, recipe, refused, scalar, scratch, tile
 
 torch: Any = pytest.importorskip("torch")
 
@@ -220,6 +220,6 @@ def test_every_access_is_declared() -> None:
     op = make("concat", {"lhs": tile(INT32, 9, 5), "rhs": tile(INT32, 9, 6)})
     from pypto_spec.ops.instructions import effects
 
-    for found in effects(recipe(op), dtype_of(op)):
+    for found in effects(recipe(op), dtype_of(op), memory_of(op)):
         assert found is not None
         assert found.regions

@@ -12,7 +12,7 @@ from pypto_spec.ir.instr import Instr, Ref
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ops.instructions import decode
 from pypto_spec.ops.registry import OPS
-from tests.ops.making import dtype_of, infer, make, recipe, refused, text, tile
+from tests.ops.making import dtype_of, infer, make, memory_of, recipe, refused, text, tile
 
 torch: Any = pytest.importorskip("torch")
 
@@ -37,7 +37,7 @@ def test_declared_grids_cover_those_of_the_calls(dtype: DType, cols: int) -> Non
     asked = op.defn.alignment(OpRecipe(op, "exact"))
     for step in recipe(op):
         assert isinstance(step, Instr)
-        for name, grid in decode(step, dtype_of(op)).grids:
+        for name, grid in decode(step, dtype_of(op), memory_of(op)).grids:
             assert grid <= 32 or asked["scratch" if name.startswith("scratch") else name] % grid == 0
 
 
@@ -63,4 +63,4 @@ def test_run_time_rows_stay() -> None:
 def test_a_ref_is_needed_on_its_grid() -> None:
     step = Instr("Sort32", (Ref("into"), Ref("x"), Ref("index"), 1))
     op = make("sort32", {"x": tile(FP16, 1, 32), "index": tile(INT32, 1, 32)})
-    assert dict(decode(step, dtype_of(op)).grids) == {"into": 256, "x": 64, "index": 128}
+    assert dict(decode(step, dtype_of(op), memory_of(op)).grids) == {"into": 256, "x": 64, "index": 128}

@@ -97,7 +97,7 @@ def calls_of(kernel: RenderedKernel) -> set[str]:
 
 def test_every_call_has_a_source() -> None:
     for call in CALLS.values():
-        assert re.fullmatch(r"(vec|data|set|dump)_[a-z_]+|proposal", call.source), call.name
+        assert re.fullmatch(r"(vec|data|set|dump)_[a-z_]+|proposal|mm|fixpipe", call.source), call.name
 
 
 def test_kernels_hold_no_call_outside_the_table() -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
-from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Expr, Index, Sym, add, mul, substitute, sym, symbols, to_text
-from pypto_spec.ir.instr import InnerBarrier, Instr, Ref
+from pypto_spec.ir.instr import InnerBarrier, Instr
 from pypto_spec.ir.loops import trip_count
 from pypto_spec.ir.nodes import Barrier, Condition, For, If, Op, Region, SetFlag, Stmt, WaitFlag
 from pypto_spec.ir.recipe import OpRecipe
-from pypto_spec.ops.amounts import Amounts, amounts
-from pypto_spec.ops.instructions import decode
+from pypto_spec.ops.amounts import amounts
+from pypto_spec.ops.decoding import Amounts
+from pypto_spec.ops.instructions import decode, form_of
 from pypto_spec.records import dataclass
 from pypto_spec.report.timeline.events import ALL, BARRIER, PIPES, RUN, SET, WAIT, Event, pipe_number
 from pypto_spec.report.timeline.known import Read, substituted, symbols_of
@@ -266,30 +266,27 @@ class _Maker:
     def op(self, op: Op) -> Iterable[Event | Varying]:
         view = OpRecipe(op, "exact")
 
-        def dtype_of(ref: Ref) -> DType:
-            return ref.dtype if ref.dtype is not None else view.value(ref.name).type.dtype
-
         line = op.loc.span.line
         for step in op.instrs or ():
             if isinstance(step, InnerBarrier):
                 yield self.barrier(step.pipe, line)
             else:
-                made = self.instruction(step, dtype_of, line)
+                made = self.instruction(step, view, line)
                 if made is not None:
                     yield made
 
-    def instruction(self, instr: Instr, dtype_of: Callable[[Ref], DType], line: int) -> Event | Varying | None:
-        found = amounts(instr, dtype_of)
+    def instruction(self, instr: Instr, view: OpRecipe, line: int) -> Event | Varying | None:
+        found = amounts(instr, view.dtype_of, view.memory_of)
         if found is None:
             return None
-        pipe = decode(instr, dtype_of).pipe
+        pipe, form = decode(instr, view.dtype_of, view.memory_of).pipe, form_of(instr, view.memory_of)
         elements, bytes, repeats = (self.index(i) for i in found)
-        if isinstance(bytes, int) and isinstance(repeats, int):
-            if not bytes:
+        if isinstance(elements, int) and isinstance(bytes, int) and isinstance(repeats, int):
+            if not elements:
                 return None  # nothing is dispatched
-            return Event(RUN, pipe_number(pipe), self.price(pipe, instr.call, bytes, repeats), None, instr.call, line)
-        event = Event(RUN, pipe_number(pipe), 0, None, instr.call, line)
-        return Varying(event, Amounts(elements, bytes, repeats), None, _distinct((bytes, repeats)))
+            return Event(RUN, pipe_number(pipe), self.price(pipe, form, bytes, repeats), None, form, line)
+        event = Event(RUN, pipe_number(pipe), 0, None, form, line)
+        return Varying(event, Amounts(elements, bytes, repeats), None, _distinct((elements, bytes, repeats)))
 
     def loop(self, loop: For) -> Cycle:
         start, step = self.index(loop.start), self.index(loop.step)

@@ -78,9 +78,9 @@ class Walker:
             assert isinstance(event.flag, tuple)
             return event._replace(flag=(*event.flag, self.guesses.number(node.id, self.values)))
         assert node.amounts is not None
-        bytes = self.guesses.number(node.amounts.bytes, self.values)
-        if bytes <= 0:
+        if self.guesses.number(node.amounts.elements, self.values) <= 0:
             return None
+        bytes = self.guesses.number(node.amounts.bytes, self.values)
         repeats = self.guesses.number(node.amounts.repeats, self.values)
         return event._replace(cycles=self.shape.cost(event, bytes, repeats))
 

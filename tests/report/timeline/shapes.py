@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pypto_spec.ir.expr import Index, Sym, add, minimum, mod, mul, sub, sym
 from pypto_spec.ir.nodes import Condition
-from pypto_spec.ops.amounts import Amounts
+from pypto_spec.ops.decoding import Amounts
 from pypto_spec.report.timeline.events import ALL, BARRIER, PIPES, RUN, SET, WAIT, Event
 from pypto_spec.report.timeline.shape import Choice, Cycle, Node, Number, Shape, Varying, finished
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pypto_spec.ir.expr import Sym, add, minimum, mod, mul, sub, sym
 from pypto_spec.ir.nodes import Condition
-from pypto_spec.ops.amounts import Amounts
+from pypto_spec.ops.decoding import Amounts
 from pypto_spec.report.timeline.events import ALL, BARRIER, SET, WAIT, Event
 from pypto_spec.report.timeline.keys import Budget, TooMuchError
 from pypto_spec.report.timeline.known import Guesses

@@ -16,6 +16,7 @@ from pypto_spec.ir.nodes import (
     BufferRef,
     Call,
     Carry,
+    Condition,
     For,
     If,
     Jump,

@@ -44,7 +44,10 @@ class ArgSpec:
 
 @dataclass(frozen=True)
 class GmArg:
-    """A tensor in global memory: ``data`` is a writable buffer, or an address together with ``nbytes``."""
+    """A tensor in global memory: ``data`` is a writable buffer, or an address together with ``nbytes``.
+
+    In a run for its timing alone ``data`` may be None, with ``nbytes``: nothing is read or written.
+    """
 
     data: Any
     dtype: str
@@ -145,6 +148,7 @@ class _Options(ctypes.Structure):
         ("drop_count", ctypes.c_int64),
         ("most_events", ctypes.c_int64),
         ("most_steps", ctypes.c_int64),
+        ("timing", ctypes.c_int64),
     )
 
 
@@ -266,12 +270,14 @@ class HostLibrary:
         records: bool = False,
         max_events: int = 4_000_000,
         max_steps: int = 1_000_000_000,
+        timing: bool = False,
     ) -> RunReport:
         """Run ``kernel`` on ``blocks`` cores.
 
         ``seed`` 0 takes program order, any other one of the legal schedules. Calls on the lines in ``drop`` do
         nothing. ``max_events`` caps dispatched calls and ``max_steps`` basic blocks of scalar code; past either, the
-        kernel counts as endless.
+        kernel counts as endless. With ``timing`` only what is dispatched is recorded: no data is moved, and nothing is
+        looked for that hangs on data or order (races, undefined bytes, deadlocks); the records are those of a full run.
         """
         loaded = self._kernels[kernel]
         if len(args) != len(loaded.signature):
@@ -285,7 +291,10 @@ class HostLibrary:
             if letter == "g":
                 if not isinstance(argument, GmArg):
                     raise TypeError(f"argument {index} of {kernel} is a GM address")
-                slot.address, slot.bytes, held = _buffer(argument)
+                if argument.data is None and timing:
+                    slot.bytes, held = argument.nbytes or 0, None
+                else:
+                    slot.address, slot.bytes, held = _buffer(argument)
                 slot.is_gm = 1
                 slot.dtype = DTYPES.index(argument.dtype)
                 slot.readonly = int(argument.readonly)
@@ -296,7 +305,13 @@ class HostLibrary:
                 slot.scalar = _scalar_bits(letter, argument.value)
         dropped = (ctypes.c_int32 * max(1, len(drop)))(*drop)
         options = _Options(
-            blocks, seed & 0xFFFFFFFFFFFFFFFF, ctypes.addressof(dropped), len(drop), max_events, max_steps
+            blocks,
+            seed & 0xFFFFFFFFFFFFFFFF,
+            ctypes.addressof(dropped),
+            len(drop),
+            max_events,
+            max_steps,
+            int(timing),
         )
         text = self._engine.pypto_host_run(
             loaded.entry, ctypes.addressof(packed), len(args), ctypes.addressof(options), int(records)

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "numerics.h"
+#include "cube.h"
 #include "run.h"
 #include "work.h"
 
@@ -27,9 +27,10 @@ struct CopyWork final : Work {
     int argument = -1;
     int atomic = 0;
     Dtype dtype = Dtype::None;
+    Memory memory = Memory::UB;
     Segments global;   // offsets in the argument, one a row
-    Segments local;    // bytes of UB that carry data, one a row
-    Segments rows;     // bytes of UB written, with padding; LocalToLocal: destination
+    Segments local;    // bytes on chip that carry data, one a row
+    Segments rows;     // bytes on chip written, with padding; LocalToLocal: destination
     Padding padding;
 
     void Execute(Core& core, const Event& event) override
@@ -45,17 +46,20 @@ struct CopyWork final : Work {
 
     void Load(Core& core, const Event& event)
     {
-        LocalMemory& ub = *core.Local(Memory::UB);
+        LocalMemory& chip = *core.Local(memory);
         Region& region = core.run.RegionOf(argument);
         core.Touch(*region.shadow, Where(), event, kRead, global.data(), global.size(), core.run.OffsetOf(argument));
-        core.Touch(ub.shadow, "UB", event, kWrite, rows.data(), rows.size());
+        core.Touch(chip.shadow, MemoryName(memory), event, kWrite, rows.data(), rows.size());
         const uint8_t* from = reinterpret_cast<const uint8_t*>(core.run.At(argument).address);
         for (size_t i = 0; i < global.size(); ++i) {
-            uint8_t* row = ub.data.data() + rows[i].address;
-            uint8_t* defined = ub.defined.data() + rows[i].address;
+            uint8_t* row = chip.data.data() + rows[i].address;
+            uint8_t* defined = chip.defined.data() + rows[i].address;
             std::memset(defined, padding.defined ? kDefined : 0, rows[i].length);
             std::memset(defined + padding.left, kDefined, global[i].length);
             std::memcpy(row + padding.left, from + global[i].address, global[i].length);
+            if (memory == Memory::L1) {
+                core.Cube().Forget(rows[i].address, rows[i].length, dtype);
+            }
             uint64_t filler = padding.value;
             if (padding.first_element) {
                 std::memcpy(&filler, row + padding.left, padding.size);
@@ -71,18 +75,16 @@ struct CopyWork final : Work {
 
     void Store(Core& core, const Event& event)
     {
-        LocalMemory& ub = *core.Local(Memory::UB);
+        LocalMemory& chip = *core.Local(memory);
         Region& region = core.run.RegionOf(argument);
-        core.Touch(ub.shadow, "UB", event, kRead, local.data(), local.size());
-        const uint8_t kind = atomic == 0 ? kWrite
-                                         : static_cast<uint8_t>(kAtomic + atomic + 4 * static_cast<int>(dtype));
-        core.Touch(*region.shadow, Where(), event, kind, global.data(), global.size(), core.run.OffsetOf(argument));
+        core.Touch(chip.shadow, MemoryName(memory), event, kRead, local.data(), local.size());
+        core.Touch(*region.shadow, Where(), event, WriteKind(atomic, dtype), global.data(), global.size(), core.run.OffsetOf(argument));
         uint8_t* to = reinterpret_cast<uint8_t*>(core.run.At(argument).address);
         uint64_t undefined = 0;
         uint64_t first = 0;
         for (size_t i = 0; i < global.size(); ++i) {
-            const uint8_t* from = ub.data.data() + local[i].address;
-            const uint8_t* flags = ub.defined.data() + local[i].address;
+            const uint8_t* from = chip.data.data() + local[i].address;
+            const uint8_t* flags = chip.defined.data() + local[i].address;
             if (!AllDefined(flags, local[i].length)) {
                 for (uint64_t byte = 0; byte < local[i].length; ++byte) {
                     if (flags[byte] != kDefined && undefined++ == 0) {
@@ -93,52 +95,14 @@ struct CopyWork final : Work {
             if (atomic == 0) {
                 std::memcpy(to + global[i].address, from, global[i].length);
             } else {
-                Accumulate(to + global[i].address, from, global[i].length);
+                Accumulate(atomic, dtype, to + global[i].address, from, global[i].length);
             }
         }
         if (undefined != 0 && !core.Skipped()) {
             core.Report("undefined", line,
-                        Format("%s writes %llu undefined bytes to %s, the first from UB byte %llu", name,
-                               static_cast<unsigned long long>(undefined), Where().c_str(),
+                        Format("%s writes %llu undefined bytes to %s, the first from %s byte %llu", name,
+                               static_cast<unsigned long long>(undefined), Where().c_str(), MemoryName(memory),
                                static_cast<unsigned long long>(first)));
-        }
-    }
-
-    template <class T>
-    void AccumulateAs(uint8_t* to, const uint8_t* from, uint64_t bytes) const
-    {
-        using V = typename Wide<T>::type;
-        for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
-            T a;
-            T b;
-            std::memcpy(&a, to + at, sizeof(T));
-            std::memcpy(&b, from + at, sizeof(T));
-            const V x = static_cast<V>(a);
-            const V y = static_cast<V>(b);
-            T out;
-            if (atomic == 1) {
-                if constexpr (std::is_integral_v<T>) {
-                    out = static_cast<T>(static_cast<uint64_t>(x) + static_cast<uint64_t>(y));
-                } else {
-                    out = static_cast<T>(x + y);
-                }
-            } else {
-                out = atomic == 2 ? static_cast<T>(x > y ? x : y) : static_cast<T>(x < y ? x : y);
-            }
-            std::memcpy(to + at, &out, sizeof(T));
-        }
-    }
-
-    void Accumulate(uint8_t* to, const uint8_t* from, uint64_t bytes) const
-    {
-        switch (dtype) {
-            case Dtype::F16: AccumulateAs<half>(to, from, bytes); break;
-            case Dtype::BF16: AccumulateAs<bfloat16_t>(to, from, bytes); break;
-            case Dtype::F32: AccumulateAs<float>(to, from, bytes); break;
-            case Dtype::I8: AccumulateAs<int8_t>(to, from, bytes); break;
-            case Dtype::I16: AccumulateAs<int16_t>(to, from, bytes); break;
-            case Dtype::I32: AccumulateAs<int32_t>(to, from, bytes); break;
-            default: break;
         }
     }
 
@@ -154,70 +118,22 @@ struct CopyWork final : Work {
     }
 };
 
-bool CheckRange(Core& core, const CopyCall& call, const char* what, int64_t value, int64_t most)
-{
-    if (value >= 0 && value <= most) {
-        return true;
-    }
-    core.Report("stride", call.line, Format("%s: %s %lld is outside 0 to %lld", call.name, what,
-                                            static_cast<long long>(value), static_cast<long long>(most)));
-    return false;
-}
-
-// The GM side: which argument, its dtype, its bounds.
-bool CheckGlobal(Core& core, const CopyCall& call, bool writes, int64_t first, CopyWork& work)
-{
-    const Place place = core.run.Find(call.global.address);
-    if (place.argument < 0) {
-        core.Report("out-of-bounds", call.line, Format("%s: the global tensor lies in no argument of the kernel",
-                                                       call.name));
-        return false;
-    }
-    const Argument& argument = core.run.At(place.argument);
-    work.argument = place.argument;
-    const int size = DtypeSize(call.global.dtype);
-    if (static_cast<int>(call.global.dtype) != argument.dtype) {
-        core.Report("wrong-dtype", call.line,
-                    Format("%s %s GM argument %d as %s, it is declared %s", call.name, writes ? "writes" : "reads",
-                           place.argument, DtypeName(call.global.dtype),
-                           DtypeName(static_cast<Dtype>(argument.dtype))));
-        return false;
-    }
-    if (writes && argument.readonly != 0) {
-        core.Report("readonly", call.line, Format("%s writes GM argument %d, which is an input", call.name,
-                                                  place.argument));
-        return false;
-    }
-    if (place.offset % std::max(1, size) != 0) {
-        core.Report("misaligned", call.line, Format("%s: GM argument %d is accessed at byte %lld, not a whole element",
-                                                    call.name, place.argument, static_cast<long long>(place.offset)));
-        return false;
-    }
-    int64_t low = 0;
-    int64_t high = 0;
-    for (size_t i = 0; i < work.global.size(); ++i) {
-        const int64_t start = static_cast<int64_t>(work.global[i].address) - first + place.offset;
-        const int64_t end = start + work.global[i].length;
-        low = i == 0 ? start : std::min(low, start);
-        high = i == 0 ? end : std::max(high, end);
-        work.global[i].address = static_cast<uint64_t>(start);
-    }
-    if (!work.global.empty() && (low < 0 || high > static_cast<int64_t>(argument.bytes))) {
-        core.Report("out-of-bounds", call.line,
-                    Format("%s %s bytes [%lld, %lld) of GM argument %d, which has %llu bytes", call.name,
-                           writes ? "writes" : "reads", static_cast<long long>(low), static_cast<long long>(high),
-                           place.argument, static_cast<unsigned long long>(argument.bytes)));
-        return false;
-    }
-    return true;
-}
-
 }  // namespace
 
 void IssueCopy(const CopyCall& call)
 {
     Core& core = CurrentCore();
     if (!core.Enter(call.line)) {
+        return;
+    }
+    if (call.path == CopyPath::LocalToLocal && call.local.memory == Memory::BT) {
+        IssueBias(core, call);
+        return;
+    }
+    const Memory memory = core.kind == CoreKind::Cube ? Memory::L1 : Memory::UB;
+    if (memory == Memory::L1 && (call.form == CopyForm::Pad || call.path == CopyPath::LocalToLocal)) {
+        core.Report("unsupported", call.line, Format("%s of this form does not exist on a cube core", call.name));
+        core.Skip();
         return;
     }
     const bool loads = call.path == CopyPath::GmToLocal;
@@ -240,21 +156,21 @@ void IssueCopy(const CopyCall& call)
             }
             break;
         case CopyForm::Blocks:
-            fine = CheckRange(core, call, "blockCount", blocks, 4095) && fine;
-            fine = CheckRange(core, call, "blockLen", length, 65535) && fine;
-            fine = CheckRange(core, call, "srcGap", src_gap, 65535) && fine;
-            fine = CheckRange(core, call, "dstGap", dst_gap, 65535) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "blockCount", blocks, 0, 4095) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "blockLen", length, 0, 65535) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "srcGap", src_gap, 0, 65535) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "dstGap", dst_gap, 0, 65535) && fine;
             length *= 32;
             src_gap *= 32;
             dst_gap *= 32;
             break;
         case CopyForm::Pad:
-            fine = CheckRange(core, call, "blockCount", blocks, 4095) && fine;
-            fine = CheckRange(core, call, "blockLen", length, 2097151) && fine;
-            fine = CheckRange(core, call, "srcStride", src_gap, 4294967295ll) && fine;
-            fine = CheckRange(core, call, "dstStride", dst_gap, 4294967295ll) && fine;
-            fine = CheckRange(core, call, "leftPadding", call.left, 32 / size) && fine;
-            fine = CheckRange(core, call, "rightPadding", call.right, 32 / size) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "blockCount", blocks, 0, 4095) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "blockLen", length, 0, 2097151) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "srcStride", src_gap, 0, 4294967295ll) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "dstStride", dst_gap, 0, 4294967295ll) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "leftPadding", call.left, 0, 32 / size) && fine;
+            fine = CheckRange(core, call.name, call.line, "stride", "rightPadding", call.right, 0, 32 / size) && fine;
             if (length % size != 0) {
                 core.Report("truncated", call.line, Format("%s: blockLen %lld is not a whole number of elements",
                                                            call.name, static_cast<long long>(length)));
@@ -275,8 +191,7 @@ void IssueCopy(const CopyCall& call)
     if (length == 0) {
         blocks = 0;
     }
-    const int64_t far = 1ll << 40;  // keeps offsets positive until the bounds are checked
-    const int64_t base = static_cast<int64_t>(call.local.address);
+        const int64_t base = static_cast<int64_t>(call.local.address);
     for (int64_t i = 0; i < blocks; ++i) {
         if (call.path == CopyPath::LocalToLocal) {
             work->rows.push_back({static_cast<uint32_t>(length), static_cast<uint64_t>(base + i * (length + dst_gap))});
@@ -285,16 +200,17 @@ void IssueCopy(const CopyCall& call)
                                        static_cast<uint64_t>(i * (length + src_gap))});
             continue;
         }
-        work->global.push_back({static_cast<uint32_t>(length), static_cast<uint64_t>(far + i * (length + gm_gap))});
+        work->global.push_back({static_cast<uint32_t>(length), static_cast<uint64_t>(kFarOffset + i * (length + gm_gap))});
         const uint64_t at = static_cast<uint64_t>(base + i * (row + ub_gap));
         work->rows.push_back({static_cast<uint32_t>(row), at});
         work->local.push_back({static_cast<uint32_t>(length), at});
     }
     work->path = call.path;
+    work->memory = memory;
     work->name = call.name;
     work->line = call.line;
     work->dtype = call.local.dtype;
-    fine = CheckLocal(core, call.name, call.line, loads ? "dst" : stores ? "src" : "dst", call.local, work->rows, 32);
+    fine = CheckLocal(core, call.name, call.line, loads ? "dst" : stores ? "src" : "dst", call.local, work->rows, 32, memory);
     if (call.path == CopyPath::LocalToLocal) {
         fine = CheckLocal(core, call.name, call.line, "src", call.local_src, work->local, 32) && fine;
         if (fine && Overlap(work->rows, work->local)) {
@@ -302,7 +218,7 @@ void IssueCopy(const CopyCall& call)
             fine = false;
         }
     } else {
-        fine = CheckGlobal(core, call, stores, far, *work) && fine;
+        fine = CheckGlobal(core, call.name, call.line, call.global, stores, kFarOffset, work->global, work->argument) && fine;
     }
     if (stores && core.state.atomic != 0) {
         work->atomic = core.state.atomic;

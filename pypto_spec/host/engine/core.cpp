@@ -1,6 +1,7 @@
 #include "core.h"
 
 #include "../include/pypto_host/types.h"
+#include "cube.h"
 #include "run.h"
 
 namespace pypto_host {
@@ -15,23 +16,30 @@ struct EventKind {
     Pipe source;
     Pipe target;
     bool aiv;
+    bool aic;
 };
 
 using P = Pipe;
-// In the order of AscendC::HardEvent; `aiv`: legal on a vector core of this target.
+// In the order of AscendC::HardEvent; `aiv`, `aic`: legal on a vector or a cube core of this target.
 const EventKind kKinds[kEvents] = {
-    {"MTE2_MTE1", P::MTE2, P::MTE1, false}, {"MTE1_MTE2", P::MTE1, P::MTE2, false}, {"MTE1_M", P::MTE1, P::M, false},
-    {"M_MTE1", P::M, P::MTE1, false},       {"MTE2_V", P::MTE2, P::V, true},        {"V_MTE2", P::V, P::MTE2, true},
-    {"MTE3_V", P::MTE3, P::V, true},        {"V_MTE3", P::V, P::MTE3, true},        {"M_V", P::M, P::V, false},
-    {"V_M", P::V, P::M, false},             {"V_V", P::V, P::V, true},              {"MTE3_MTE1", P::MTE3, P::MTE1, false},
-    {"MTE1_MTE3", P::MTE1, P::MTE3, false}, {"MTE1_V", P::MTE1, P::V, false},       {"MTE2_M", P::MTE2, P::M, false},
-    {"M_MTE2", P::M, P::MTE2, false},       {"V_MTE1", P::V, P::MTE1, false},       {"M_FIX", P::M, P::FIX, false},
-    {"FIX_M", P::FIX, P::M, false},         {"MTE3_MTE2", P::MTE3, P::MTE2, true},  {"MTE2_MTE3", P::MTE2, P::MTE3, true},
-    {"S_V", P::S, P::V, true},              {"V_S", P::V, P::S, true},              {"S_MTE2", P::S, P::MTE2, true},
-    {"MTE2_S", P::MTE2, P::S, true},        {"S_MTE3", P::S, P::MTE3, true},        {"MTE3_S", P::MTE3, P::S, true},
-    {"MTE2_FIX", P::MTE2, P::FIX, false},   {"FIX_MTE2", P::FIX, P::MTE2, false},   {"FIX_S", P::FIX, P::S, false},
-    {"M_S", P::M, P::S, false},             {"FIX_MTE3", P::FIX, P::MTE3, false},   {"MTE1_FIX", P::MTE1, P::FIX, false},
-    {"FIX_MTE1", P::FIX, P::MTE1, false},   {"FIX_FIX", P::FIX, P::FIX, false},
+    {"MTE2_MTE1", P::MTE2, P::MTE1, false, true},         {"MTE1_MTE2", P::MTE1, P::MTE2, false, true},
+    {"MTE1_M", P::MTE1, P::M, false, true},               {"M_MTE1", P::M, P::MTE1, false, true},
+    {"MTE2_V", P::MTE2, P::V, true, false},               {"V_MTE2", P::V, P::MTE2, true, false},
+    {"MTE3_V", P::MTE3, P::V, true, false},               {"V_MTE3", P::V, P::MTE3, true, false},
+    {"M_V", P::M, P::V, false, false},                    {"V_M", P::V, P::M, false, false},
+    {"V_V", P::V, P::V, true, false},                     {"MTE3_MTE1", P::MTE3, P::MTE1, false, true},
+    {"MTE1_MTE3", P::MTE1, P::MTE3, false, true},         {"MTE1_V", P::MTE1, P::V, false, false},
+    {"MTE2_M", P::MTE2, P::M, false, true},               {"M_MTE2", P::M, P::MTE2, false, true},
+    {"V_MTE1", P::V, P::MTE1, false, false},              {"M_FIX", P::M, P::FIX, false, true},
+    {"FIX_M", P::FIX, P::M, false, true},                 {"MTE3_MTE2", P::MTE3, P::MTE2, true, true},
+    {"MTE2_MTE3", P::MTE2, P::MTE3, true, true},          {"S_V", P::S, P::V, true, false},
+    {"V_S", P::V, P::S, true, false},                     {"S_MTE2", P::S, P::MTE2, true, true},
+    {"MTE2_S", P::MTE2, P::S, true, true},                {"S_MTE3", P::S, P::MTE3, true, true},
+    {"MTE3_S", P::MTE3, P::S, true, true},                {"MTE2_FIX", P::MTE2, P::FIX, false, true},
+    {"FIX_MTE2", P::FIX, P::MTE2, false, true},           {"FIX_S", P::FIX, P::S, false, true},
+    {"M_S", P::M, P::S, false, true},                     {"FIX_MTE3", P::FIX, P::MTE3, false, true},
+    {"MTE1_FIX", P::MTE1, P::FIX, false, true},           {"FIX_MTE1", P::FIX, P::MTE1, false, true},
+    {"FIX_FIX", P::FIX, P::FIX, false, true},
 };
 static_assert(static_cast<int>(AscendC::HardEvent::MAX) == kEvents);
 
@@ -73,6 +81,20 @@ bool Core::Enter(int at)
     return !run.Dropped(at);
 }
 
+bool Core::EnterOn(CoreKind wanted, const char* name, int at)
+{
+    if (!Enter(at)) {
+        return false;
+    }
+    if (kind != wanted) {
+        Report("wrong-core", at, Format("%s does not exist on a %s; this kernel is declared for one", name,
+                                        CoreName(kind)));
+        Skip();
+        return false;
+    }
+    return true;
+}
+
 uint32_t Core::Add(Pipe pipe, const char* name, int at, int flag, uint64_t elements, uint64_t bytes, uint32_t blocks)
 {
     records_.push_back({pipe, name, at, flag, elements, bytes, blocks});
@@ -80,14 +102,18 @@ uint32_t Core::Add(Pipe pipe, const char* name, int at, int flag, uint64_t eleme
 }
 
 void Core::Issue(Pipe pipe, const char* name, int at, std::unique_ptr<Work> work, uint64_t elements, uint64_t bytes,
-                 uint32_t blocks)
+                 uint32_t blocks, bool fenced)
 {
     state.ended_by_barrier = false;
     Op op;
     op.kind = OpKind::Instruction;
     op.pipe = pipe;
     op.number = Add(pipe, name, at, -1, elements, bytes, blocks);
+    if (run.timing) {
+        return;
+    }
     op.dispatched = pipes_[0].known;
+    op.fenced = fenced;
     op.work = std::move(work);
     Enqueue(std::move(op));
 }
@@ -125,7 +151,8 @@ bool Core::CanTake(const PipeState& pipe) const
     }
     const Op& op = pipe.queue.front();
     switch (op.kind) {
-        case OpKind::Instruction: return pipe.flying.size() < kMostFlying;
+        case OpKind::Instruction:
+            return (op.fenced ? pipe.flying.empty() : pipe.flying.size() < kMostFlying) && op.work->Ready(*this);
         case OpKind::Wait: return flags_[op.flag].set;
         default: return pipe.flying.empty();
     }
@@ -164,7 +191,9 @@ bool Core::Step(bool ordered)
     const int chosen = candidates[run.Random(static_cast<uint64_t>(count))];
     if (chosen >= kPipes) {
         PipeState& pipe = pipes_[chosen - kPipes];
-        Complete(pipe, run.Random(pipe.flying.size()));
+        // Mmads on one tile need no barrier where the hardware keeps their order: M completes in order, and what lacks
+        // a barrier is found by happens-before.
+        Complete(pipe, chosen - kPipes == static_cast<int>(Pipe::M) ? 0 : run.Random(pipe.flying.size()));
     } else {
         Take(pipes_[chosen], false);
     }
@@ -180,7 +209,12 @@ void Core::Take(PipeState& pipe, bool complete)
     const int self = static_cast<int>(op.pipe);
     switch (op.kind) {
         case OpKind::Instruction:
+            if (op.fenced) {
+                pipe.known.at[self] = pipe.last;
+            }
             op.started = pipe.known;
+            op.work->Start(*this, op);
+            pipe.known = op.started;
             pipe.last = op.number;
             pipe.flying.push_back(std::move(op));
             if (complete) {
@@ -234,9 +268,9 @@ std::string Core::FlagName(int flag) const
 
 bool Core::CheckFlag(int event, int64_t id, int at, const char* name)
 {
-    if (event < 0 || event >= kEvents || !kKinds[event].aiv) {
-        Report("flag-kind", at,
-               Format("%s<%s> does not exist on a vector core", name, event < kEvents ? kKinds[event].name : "?"));
+    if (event < 0 || event >= kEvents || !(kind == CoreKind::Cube ? kKinds[event].aic : kKinds[event].aiv)) {
+        Report("flag-kind", at, Format("%s<%s> does not exist on a %s", name,
+                                       event < kEvents ? kKinds[event].name : "?", CoreName(kind)));
         return false;
     }
     if (id < 0 || id > 5) {
@@ -262,6 +296,9 @@ void Core::SetFlag(int event, int64_t id, int at)
     op.pipe = kKinds[event].source;
     op.flag = event * kFlagIds + static_cast<int>(id);
     op.number = Add(op.pipe, "SetFlag", at, op.flag, 0, 0, 0);
+    if (run.timing) {
+        return;
+    }
     op.dispatched = pipes_[0].known;
     if (op.pipe == Pipe::S) {  // the scalar stream itself: nothing to queue
         ++waiting_;
@@ -284,6 +321,9 @@ void Core::WaitFlag(int event, int64_t id, int at)
     op.pipe = kKinds[event].target;
     op.flag = event * kFlagIds + static_cast<int>(id);
     op.number = Add(op.pipe, "WaitFlag", at, op.flag, 0, 0, 0);
+    if (run.timing) {
+        return;
+    }
     op.dispatched = pipes_[0].known;
     if (op.pipe == Pipe::S) {  // dispatch itself waits
         const int flag = op.flag;
@@ -302,6 +342,11 @@ void Core::WaitFlag(int event, int64_t id, int at)
 
 void Core::Barrier(Pipe pipe, int at)
 {
+    const bool absent = kind == CoreKind::Cube ? pipe == Pipe::V : pipe == Pipe::M || pipe == Pipe::MTE1 || pipe == Pipe::FIX;
+    if (absent) {
+        Report("wrong-core", at, Format("PipeBarrier<PIPE_%s>: a %s has no such pipe", PipeName(pipe), CoreName(kind)));
+        return;
+    }
     if (pipe == Pipe::All) {
         const uint32_t number = Add(Pipe::All, "PipeBarrier", at, -1, 0, 0, 0);
         DrainAll("PipeBarrier<PIPE_ALL>", at);
@@ -323,6 +368,9 @@ void Core::Barrier(Pipe pipe, int at)
     op.kind = OpKind::Barrier;
     op.pipe = pipe;
     op.number = Add(pipe, "PipeBarrier", at, -1, 0, 0, 0);
+    if (run.timing) {
+        return;
+    }
     op.dispatched = pipes_[0].known;
     Enqueue(std::move(op));
 }
@@ -360,11 +408,16 @@ void Core::Deadlock(int at, const std::string& what)
     std::vector<int> lines;
     std::string text = what + ":";
     for (const PipeState& pipe : pipes_) {
-        if (!pipe.queue.empty() && pipe.queue.front().kind == OpKind::Wait) {
-            const Op& op = pipe.queue.front();
+        if (pipe.queue.empty()) {
+            continue;
+        }
+        const Op& op = pipe.queue.front();
+        const std::string awaited = op.kind == OpKind::Wait          ? FlagName(op.flag)
+                                    : op.kind == OpKind::Instruction ? op.work->Waits(*this)
+                                                                     : "";
+        if (!awaited.empty()) {
             lines.push_back(At(op.number).line);
-            text += Format(" pipe %s waits at line %d for %s;", PipeName(op.pipe), lines.back(),
-                           FlagName(op.flag).c_str());
+            text += Format(" pipe %s waits at line %d for %s;", PipeName(op.pipe), lines.back(), awaited.c_str());
         }
     }
     if (at != 0) {
@@ -392,7 +445,7 @@ void Core::Touch(Shadow& shadow, const std::string& where, Event event, uint8_t 
                                                                     : conflict.earlier.event < event.number;
         const uint8_t first_kind = other_first ? conflict.earlier.kind : kind;
         const uint8_t second_kind = other_first ? kind : conflict.earlier.kind;
-        const char* hazard = first_kind == kRead ? "WAR" : second_kind == kRead ? "RAW" : "WAW";
+        const char* hazard = IsRead(first_kind) ? "WAR" : IsRead(second_kind) ? "RAW" : "WAW";
         const Core& first = other_first ? other : *this;
         const Core& second = other_first ? *this : other;
         const uint32_t first_event = other_first ? conflict.earlier.event : event.number;
@@ -421,8 +474,11 @@ void Core::Finish()
         Report("state-left", state.atomic_line, "atomic writes are still on at kernel end (SetAtomicNone missing)");
     }
     DrainAll("the kernel ends", 0);
+    if (cube_ != nullptr) {
+        ReportLeftUnits(*this);
+    }
     for (int flag = 0; flag < kEvents * kFlagIds; ++flag) {
-        if (flags_[flag].set) {
+        if (flags_[flag].set && flags_[flag].set_event != 0) {
             const int at = At(flags_[flag].set_event).line;
             Report("leftover-flag", at, Format("%s is still set at kernel end", FlagName(flag).c_str()));
         }

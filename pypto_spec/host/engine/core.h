@@ -17,10 +17,17 @@ namespace pypto_host {
 class Core;
 class Run;
 
+struct Op;
+
 // The effect of one instruction, applied when the scheduler completes it.
 struct Work {
     virtual ~Work() = default;
     virtual void Execute(Core& core, const Event& event) = 0;
+    // What only the hardware's own flags decide (unit flags of L0C): whether the instruction at the head of its queue
+    // may start, what starting does to them, and what it waits for, in words for a deadlock.
+    virtual bool Ready(const Core&) const { return true; }
+    virtual void Start(Core&, Op&) {}
+    virtual std::string Waits(const Core&) const { return ""; }
 };
 
 enum class OpKind : uint8_t { Instruction, Set, Wait, Barrier };
@@ -30,6 +37,7 @@ struct Op {
     Pipe pipe = Pipe::S;
     int flag = -1;
     uint32_t number = 0;
+    bool fenced = false;  // the call begins with a barrier of its own pipe (Fixpipe)
     Clock dispatched;  // what the scalar stream knew complete when it dispatched this
     Clock started;
     std::unique_ptr<Work> work;
@@ -66,8 +74,18 @@ struct FlagState {
     uint32_t wait_event = 0;  // the wait that consumed the previous set
 };
 
-// Bytes of UB that a TPipe hands out: 192 KiB less the 8 KiB scratch of the API (TOTAL_VEC_LOCAL_SIZE, 184 KiB).
-constexpr uint32_t kUbBytes = 188416;
+// Bytes that a TPipe hands out of each memory, in the order of Memory. UB: 192 KiB less the 8 KiB scratch of the API
+// (TOTAL_VEC_LOCAL_SIZE, 184 KiB); L1: less 128 B (KFC_L1_RESERVER_SIZE).
+constexpr uint32_t kMemoryBytes[] = {0, 188416, 524160, 65536, 65536, 131072, 1024, 2048, 0};
+inline uint32_t MemoryBytes(Memory memory) { return kMemoryBytes[static_cast<int>(memory)]; }
+
+enum class CoreKind : uint8_t { Vector, Cube };
+inline const char* CoreName(CoreKind kind) { return kind == CoreKind::Cube ? "cube core" : "vector core"; }
+inline bool HasMemory(CoreKind kind, Memory memory)
+{
+    return kind == CoreKind::Vector ? memory == Memory::UB : memory >= Memory::L1 && memory <= Memory::FB;
+}
+
 constexpr size_t kShownBytes = 1 << 20;  // DUMP_UINTSIZE of CANN 8.1: 1 MiB a core
 constexpr int kMostBuffers = 64;  // QBUF_MAX_LEN
 constexpr int kEvents = 35;
@@ -100,6 +118,8 @@ struct ScalarState {
     bool ended_by_barrier = true;  // nothing dispatched since the last PipeBarrier<PIPE_ALL>
 };
 
+struct CubeState;
+
 class Core {
 public:
     Core(Run& run, int index);
@@ -107,8 +127,10 @@ public:
 
     // -- called from the kernel, on the core's own stack
     bool Enter(int line);
+    // As Enter, for a call that exists on one kind of core only.
+    bool EnterOn(CoreKind wanted, const char* name, int line);
     void Issue(Pipe pipe, const char* name, int line, std::unique_ptr<Work> work, uint64_t elements, uint64_t bytes,
-               uint32_t blocks);
+               uint32_t blocks, bool fenced = false);
     void SetFlag(int event, int64_t id, int line);
     void WaitFlag(int event, int64_t id, int line);
     void Barrier(Pipe pipe, int line);
@@ -136,10 +158,16 @@ public:
     std::string Describe(uint32_t number) const;
     const Record& At(uint32_t number) const { return records_[number]; }
     const std::vector<Record>& Records() const { return records_; }
-    LocalMemory* Local(Memory memory);
+    LocalMemory* Local(Memory memory);  // null where this kind of core has none
+    CubeState& Cube();
+    const CubeState* CubeOrNull() const { return cube_.get(); }
+    // The events that a TPipe of a cube core holds until it is destroyed (M_MTE1 0, 1 and 2).
+    void HoldPipeEvents(bool held);
+    bool Timing() const;  // only what is dispatched counts: no data, no order
     void AllocateStack();
 
     ScalarState state;
+    CoreKind kind = CoreKind::Vector;
     Run& run;
     const int index;
     int line = 0;
@@ -160,7 +188,8 @@ private:
 
     PipeState pipes_[kPipes];
     FlagState flags_[kEvents * kFlagIds];
-    LocalMemory ub_;
+    LocalMemory memories_[9];
+    std::unique_ptr<CubeState> cube_;
     std::vector<Record> records_;
     std::vector<ShownLine> shown_;
     size_t shown_bytes_ = 0;

@@ -3,6 +3,8 @@
 
 #include <exception>
 
+#include "../include/pypto_host/types.h"
+#include "cube.h"
 #include "run.h"
 
 namespace pypto_host {
@@ -29,7 +31,10 @@ Core::~Core()
 
 void Core::Release()
 {
-    ub_ = LocalMemory();
+    for (LocalMemory& memory : memories_) {
+        memory = LocalMemory();
+    }
+    cube_.reset();
     if (stack_ != nullptr) {
         munmap(stack_, stack_bytes_);
         stack_ = nullptr;
@@ -38,15 +43,39 @@ void Core::Release()
 
 LocalMemory* Core::Local(Memory memory)
 {
-    if (memory != Memory::UB) {
+    if (!HasMemory(kind, memory)) {
         return nullptr;
     }
-    if (ub_.data.empty()) {
-        ub_.data.assign(kUbBytes, 0xff);  // NaN in every float format: an undefined value that escapes is visible
-        ub_.defined.assign(kUbBytes, 0);
-        ub_.shadow.Reset(kUbBytes);
+    LocalMemory& local = memories_[static_cast<int>(memory)];
+    if (local.data.empty() && !run.timing) {
+        const uint32_t bytes = MemoryBytes(memory);
+        local.data.assign(bytes, 0xff);  // NaN in every float format: an undefined value that escapes is visible
+        local.defined.assign(bytes, 0);
+        local.shadow.Reset(bytes);
     }
-    return &ub_;
+    return &local;
+}
+
+CubeState& Core::Cube()
+{
+    if (cube_ == nullptr) {
+        cube_ = std::make_unique<CubeState>();
+    }
+    return *cube_;
+}
+
+bool Core::Timing() const { return run.timing; }
+
+void Core::HoldPipeEvents(bool held)
+{
+    if (kind != CoreKind::Cube || run.timing) {
+        return;
+    }
+    for (int id = 0; id < 3; ++id) {
+        FlagState& flag = flags_[static_cast<int>(AscendC::HardEvent::M_MTE1) * kFlagIds + id];
+        flag.set = held;
+        flag.set_event = 0;
+    }
 }
 
 void Core::AllocateStack()

@@ -159,7 +159,7 @@ bool Supported(const PickCall& call)
 void IssuePick(const PickCall& call)
 {
     Core& core = CurrentCore();
-    if (!core.Enter(call.line)) {
+    if (!core.EnterOn(CoreKind::Vector, call.name, call.line)) {
         return;
     }
     // The count form leaves normal mode and a full mask behind, like every other.

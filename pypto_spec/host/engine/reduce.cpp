@@ -181,7 +181,7 @@ struct BrcbWork final : Work {
 void IssueReduce(const ReduceCall& call)
 {
     Core& core = CurrentCore();
-    if (!core.Enter(call.line)) {
+    if (!core.EnterOn(CoreKind::Vector, call.name, call.line)) {
         return;
     }
     auto work = std::make_unique<ReduceWork>();
@@ -278,7 +278,7 @@ void IssueReduce(const ReduceCall& call)
 void IssueBrcb(const BrcbCall& call)
 {
     Core& core = CurrentCore();
-    if (!core.Enter(call.line)) {
+    if (!core.EnterOn(CoreKind::Vector, "Brcb", call.line)) {
         return;
     }
     const int size = DtypeSize(call.dst.dtype);

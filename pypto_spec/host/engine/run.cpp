@@ -76,7 +76,8 @@ Run* CurrentRun() { return g_run; }
 Core& CurrentCore() { return *g_run->current; }
 
 Run::Run(const KernelEntry& entry, const Argument* arguments, size_t count, const Options& options)
-    : kernel(entry), steps_left(options.most_steps), seed(options.seed), blocks(options.blocks),
+    : kernel(entry), steps_left(options.most_steps), seed(options.seed),
+      timing(options.timing != 0), blocks(options.blocks),
       arguments_(arguments, arguments + count), options_(options), random_(options.seed * 0x9e3779b97f4a7c15ull + 1)
 {
     laziness = seed == 0 ? 0 : static_cast<int>(1 + seed % 3);
@@ -87,7 +88,7 @@ Run::Run(const KernelEntry& entry, const Argument* arguments, size_t count, cons
     }
     for (size_t i = 0; i < count; ++i) {
         const Argument& argument = arguments_[i];
-        if (argument.is_gm == 0) {
+        if (argument.is_gm == 0 || timing) {
             continue;
         }
         bool grown = true;

@@ -29,6 +29,7 @@ struct Options {
     int64_t drop_count;
     int64_t most_events;  // dispatched instructions, flags and barriers of the whole run
     int64_t most_steps;   // basic blocks of scalar code of the whole run
+    int64_t timing;       // not 0: records what is dispatched, moves no data and looks for no race
 };
 
 // Arguments that alias each other share one region, so that races through either name are seen.
@@ -66,6 +67,7 @@ public:
     sigjmp_buf fault;
     int64_t steps_left;
     uint64_t seed;
+    bool timing;
     int laziness = 0;  // 0: as soon as possible, ... 3: as late as possible
     int64_t blocks;
 

@@ -1,6 +1,7 @@
 // Calls that act on the scalar stream itself: flags, barriers, mask and atomic state, buffers, scalar accesses.
 #include <cstring>
 
+#include "../include/pypto_host/types.h"
 #include "run.h"
 #include "work.h"
 
@@ -133,6 +134,7 @@ void PipeCreated(int line)
         return;
     }
     core.state.pipe_line = line;
+    core.HoldPipeEvents(true);
     if (++core.state.pipes_created > 1) {
         core.Report("buffers", line, "a kernel has one TPipe");
     }
@@ -148,6 +150,7 @@ void PipeDestroyed(int line)
         core.Report("buffers", line, "the TPipe is destroyed twice");
     }
     core.state.destroyed = true;
+    core.HoldPipeEvents(false);
 }
 
 uint32_t AllocateBuffer(Memory memory, uint64_t size, int line)
@@ -158,7 +161,9 @@ uint32_t AllocateBuffer(Memory memory, uint64_t size, int line)
     }
     LocalMemory* local = core.Local(memory);
     if (local == nullptr) {
-        core.Report("wrong-memory", line, Format("InitBuffer in %s: a vector core has UB only", MemoryName(memory)));
+        core.Report("wrong-memory", line, Format("InitBuffer in %s: a %s has %s", MemoryName(memory), CoreName(core.kind),
+                                                 core.kind == CoreKind::Cube ? "L1, L0A, L0B, L0C, BT and FB only"
+                                                                             : "UB only"));
         return 0;
     }
     if (core.state.destroyed) {
@@ -167,10 +172,11 @@ uint32_t AllocateBuffer(Memory memory, uint64_t size, int line)
     if (++core.state.buffers > kMostBuffers) {
         core.Report("buffers", line, Format("more than %d buffers in a kernel", kMostBuffers));
     }
-    if (size == 0 || local->used + size > kUbBytes) {
+    const uint32_t most = MemoryBytes(memory);
+    if (size == 0 || local->used + size > most) {
         core.Report("out-of-bounds", line,
-                    Format("InitBuffer of %llu bytes, %u of %u bytes of UB are left",
-                           static_cast<unsigned long long>(size), kUbBytes - local->used, kUbBytes));
+                    Format("InitBuffer of %llu bytes, %u of %u bytes of %s are left",
+                           static_cast<unsigned long long>(size), most - local->used, most, MemoryName(memory)));
         return local->used;
     }
     const uint32_t base = local->used;
@@ -188,7 +194,7 @@ LocalRef CutBuffer(Memory memory, uint8_t position, Dtype dtype, uint32_t base, 
     ref.dtype = dtype;
     ref.base = base;
     const uint64_t end = base + size;
-    ref.limit = static_cast<uint32_t>(end < kUbBytes ? end : kUbBytes);
+    ref.limit = static_cast<uint32_t>(end < MemoryBytes(memory) ? end : MemoryBytes(memory));
     ref.address = static_cast<uint32_t>(base + offset);
     ref.overflow = (base + offset) >> 32 != 0 ? base + offset : 0;
     ref.elements = static_cast<uint32_t>(elements);
@@ -220,6 +226,10 @@ uint64_t ScalarReadLocal(const LocalRef& tensor, uint64_t index, int line)
     if (!core.Enter(line) || !ScalarPlace(core, "GetValue", tensor, index, line, place)) {
         return 0;
     }
+    if (core.Timing()) {
+        core.Report("unsupported", line, "GetValue of a tensor on chip: a run for its timing alone has no data");
+        return 0;
+    }
     LocalMemory& ub = *core.Local(tensor.memory);
     const Event event = core.ScalarEvent("GetValue", line, kRead, place.length);
     core.Touch(ub.shadow, "UB", event, kRead, &place, 1);
@@ -241,8 +251,11 @@ void ScalarWriteLocal(const LocalRef& tensor, uint64_t index, uint64_t bits, int
     if (!core.Enter(line) || !ScalarPlace(core, "SetValue", tensor, index, line, place)) {
         return;
     }
-    LocalMemory& ub = *core.Local(tensor.memory);
     const Event event = core.ScalarEvent("SetValue", line, kWrite, place.length);
+    if (core.Timing()) {
+        return;
+    }
+    LocalMemory& ub = *core.Local(tensor.memory);
     core.Touch(ub.shadow, "UB", event, kWrite, &place, 1);
     Scatter(ub, {place}, reinterpret_cast<const uint8_t*>(&bits), nullptr);
 }
@@ -270,6 +283,17 @@ uint64_t ScalarReadGlobal(const GlobalRef& tensor, uint64_t index, int line)
                                                 DtypeName(static_cast<Dtype>(argument.dtype))));
         return 0;
     }
+    uint64_t bits = 0;
+    if (core.Timing()) {
+        core.ScalarEvent("GetValue", line, kRead, size);
+        if (argument.address == 0) {
+            core.Report("unsupported", line, Format("GetValue of GM argument %d: a run for its timing alone was given "
+                                                    "no data for it", place.argument));
+            return 0;
+        }
+        std::memcpy(&bits, reinterpret_cast<const uint8_t*>(argument.address) + place.offset, size);
+        return bits;
+    }
     const Segment bytes = {static_cast<uint32_t>(size), static_cast<uint64_t>(place.offset)};
     Region& region = core.run.RegionOf(place.argument);
     const uint64_t offset = core.run.OffsetOf(place.argument);
@@ -279,7 +303,6 @@ uint64_t ScalarReadGlobal(const GlobalRef& tensor, uint64_t index, int line)
     }
     const Event event = core.ScalarEvent("GetValue", line, kRead, size);
     core.Touch(*region.shadow, Format("GM argument %d", place.argument), event, kRead, &bytes, 1, offset);
-    uint64_t bits = 0;
     std::memcpy(&bits, reinterpret_cast<const uint8_t*>(argument.address) + place.offset, size);
     return bits;
 }
@@ -292,11 +315,22 @@ void ScalarWriteGlobal(const GlobalRef&, uint64_t, uint64_t, int line)
     }
 }
 
-void DeclareTaskType(int, int) {}
+void DeclareTaskType(int type, int line)
+{
+    Core& core = CurrentCore();
+    if (!core.Enter(line)) {
+        return;
+    }
+    switch (type) {
+        case KERNEL_TYPE_AIV_ONLY: case KERNEL_TYPE_MIX_AIV_1_0: core.kind = CoreKind::Vector; break;
+        case KERNEL_TYPE_AIC_ONLY: case KERNEL_TYPE_MIX_AIC_1_0: core.kind = CoreKind::Cube; break;
+        default: core.Report("unsupported", line, "a kernel that runs on both kinds of core is not modelled"); break;
+    }
+}
 
 int64_t BlockIndex() { return CurrentCore().index; }
 int64_t BlockCount() { return CurrentRun()->blocks; }
-bool OnVectorCore() { return true; }
-bool OnCubeCore() { return false; }
+bool OnVectorCore() { return CurrentCore().kind == CoreKind::Vector; }
+bool OnCubeCore() { return CurrentCore().kind == CoreKind::Cube; }
 
 }  // namespace pypto_host

@@ -11,17 +11,26 @@ void Shadow::Reset(uint64_t bytes)
     spilled_.clear();
 }
 
+static bool IsMad(uint8_t kind, uint8_t how) { return kind >= kMad && kind < kDrain && (kind & how) != 0; }
+
+static bool OrderedByHardware(uint8_t earlier, uint8_t later)
+{
+    return (IsMad(earlier, kMadLarge) && IsMad(later, kMadLarge)) || (IsMad(earlier, kMadUnit) && later == kDrain) ||
+           (earlier == kDrain && IsMad(later, kMadUnit));
+}
+
 static bool Ordered(const Access& access, const Event& event)
 {
-    return access.core == event.core && event.known->Knows(access.pipe, access.event);
+    return access.core == event.core &&
+           (event.known->Knows(access.pipe, access.event) || OrderedByHardware(access.kind, event.kind));
 }
 
 static bool Clash(uint8_t earlier, uint8_t later)
 {
-    if (earlier == kRead && later == kRead) {
+    if (IsRead(earlier) && IsRead(later)) {
         return false;
     }
-    return !(earlier >= kAtomic && earlier == later);
+    return !(IsAtomic(earlier) && earlier == later);
 }
 
 void Shadow::TouchCell(uint64_t index, const Event& event, uint32_t bytes, std::vector<Conflict>& conflicts)
@@ -32,7 +41,7 @@ void Shadow::TouchCell(uint64_t index, const Event& event, uint32_t bytes, std::
         cell.count = 1;
         return;
     }
-    const bool write = event.kind != kRead;
+    const bool write = !IsRead(event.kind);
     std::vector<Access>* more = cell.more != 0 ? &spilled_[cell.more - 1] : nullptr;
     uint32_t kept = 0;
     uint32_t latest = ~0u;  // kept access of an earlier instruction that a later one may stand for
@@ -52,10 +61,10 @@ void Shadow::TouchCell(uint64_t index, const Event& event, uint32_t bytes, std::
                 ordered = true;  // reported; forget it so that it is not reported again by every later access
             }
         }
-        if (write && ordered && (!same || access.kind == kRead || access.kind == event.kind)) {
+        if (write && ordered && (!same || IsRead(access.kind) || access.kind == event.kind)) {
             access.bytes &= ~common;  // anything ordered after this write is ordered after that access too
         }
-        if (event.kind != kWrite && access.kind == event.kind && access.core == event.core &&
+        if ((IsRead(event.kind) || IsAtomic(event.kind)) && access.kind == event.kind && access.core == event.core &&
             access.pipe == event.pipe && (access.bytes & ~bytes) == 0) {
             // A later read (or atomic) of the same pipe stands for an earlier one: what is not known to come after the
             // earlier is not known to come after the later either. But not for a write of the later one's own
@@ -114,7 +123,7 @@ bool Shadow::Written(uint64_t address, uint64_t length) const
         const Cell& cell = cells_[index];
         for (uint32_t i = 0; i < cell.count; ++i) {
             const Access& access = i < kInline ? cell.first[i] : spilled_[cell.more - 1][i - kInline];
-            if (access.kind != kRead) {
+            if (!IsRead(access.kind)) {
                 return true;
             }
         }

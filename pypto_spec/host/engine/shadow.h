@@ -22,12 +22,20 @@ struct Access {
     uint32_t event;  // sequence number in its core; 0 = unused
     uint16_t core;
     Pipe pipe;
-    uint8_t kind;  // kRead, kWrite, or kAtomic + operation
+    uint8_t kind;  // kRead, kWrite, kAtomic + operation, kMad + how, or kDrain
 };
 
 constexpr uint8_t kRead = 0;
 constexpr uint8_t kWrite = 1;
 constexpr uint8_t kAtomic = 2;  // kAtomic + operation + 4 * dtype: equal kinds commute
+// What the cube core orders by itself: a Mmad and a Fixpipe by unit flags, and two Mmads that are large enough.
+constexpr uint8_t kMad = 64;  // a write of L0C by Mmad, with the bits below
+constexpr uint8_t kMadUnit = 1;
+constexpr uint8_t kMadLarge = 2;
+constexpr uint8_t kDrain = 96;  // a read of L0C under unit flags
+
+inline bool IsRead(uint8_t kind) { return kind == kRead || kind == kDrain; }
+inline bool IsAtomic(uint8_t kind) { return kind >= kAtomic && kind < kMad; }
 
 // One access about to happen, and what is complete before it.
 struct Event {

@@ -108,8 +108,11 @@ void DumpLocal(const LocalRef& tensor, uint32_t desc, uint32_t count, int line)
     if (!CheckLocal(core, "DumpTensor", line, "the tensor", tensor, {bytes}, 32)) {
         return;
     }
-    LocalMemory& ub = *core.Local(tensor.memory);
     const Event event = core.ScalarEvent("DumpTensor", line, kRead, bytes.length);
+    if (core.Timing()) {
+        return;
+    }
+    LocalMemory& ub = *core.Local(tensor.memory);
     core.Touch(ub.shadow, "UB", event, kRead, &bytes, 1);
     core.Show(line, Format("DumpTensor %u, UB byte %u, %u %s: ", desc, tensor.address, count, DtypeName(tensor.dtype)) +
                         List(tensor.dtype, ub.data.data() + bytes.address, ub.defined.data() + bytes.address, count));
@@ -131,6 +134,9 @@ void DumpGlobal(const GlobalRef& tensor, uint32_t desc, uint32_t count, int line
     const Argument& argument = core.run.At(place.argument);
     const Segment bytes = {length, static_cast<uint64_t>(place.offset)};
     const Event event = core.ScalarEvent("DumpTensor", line, kRead, length);
+    if (core.Timing()) {
+        return;
+    }
     core.Touch(*core.run.RegionOf(place.argument).shadow, Format("GM argument %d", place.argument), event, kRead, &bytes,
                1, core.run.OffsetOf(place.argument));
     core.Show(line, Format("DumpTensor %u, GM argument %d byte %lld, %u %s: ", desc, place.argument,

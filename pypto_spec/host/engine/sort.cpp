@@ -219,7 +219,7 @@ bool Merge(Core& core, const SortCall& call, SortWork& work)
 void IssueSort(const SortCall& call)
 {
     Core& core = CurrentCore();
-    if (!core.Enter(call.line)) {
+    if (!core.EnterOn(CoreKind::Vector, call.name, call.line)) {
         return;
     }
     const Dtype type = call.dst.dtype;

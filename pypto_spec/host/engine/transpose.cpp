@@ -47,7 +47,7 @@ struct TransposeWork final : Work {
 void IssueTranspose(const LocalRef& dst, const LocalRef& src, int line)
 {
     Core& core = CurrentCore();
-    if (!core.Enter(line)) {
+    if (!core.EnterOn(CoreKind::Vector, "Transpose", line)) {
         return;
     }
     auto work = std::make_unique<TransposeWork>();

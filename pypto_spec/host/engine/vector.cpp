@@ -85,7 +85,7 @@ struct VectorWork final : Work {
 void IssueVector(const VectorCall& call)
 {
     Core& core = CurrentCore();
-    if (!core.Enter(call.line)) {
+    if (!core.EnterOn(CoreKind::Vector, call.name, call.line)) {
         return;
     }
     const Dtype dst_type = call.dst.tensor.dtype;

@@ -147,16 +147,17 @@ void BuildSegments(const Operand& operand, int size, const Lanes& lanes, bool pa
 }
 
 bool CheckLocal(Core& core, const char* name, int line, const char* role, const LocalRef& tensor,
-                const Segments& segments, uint32_t alignment)
+                const Segments& segments, uint32_t alignment, Memory wanted)
 {
-    if (tensor.memory != Memory::UB) {
-        core.Report("wrong-memory", line, Format("%s: %s is in %s, only UB is possible here", name, role,
-                                                 MemoryName(tensor.memory)));
+    const char* where = MemoryName(wanted);
+    if (tensor.memory != wanted) {
+        core.Report("wrong-memory", line, Format("%s: %s is in %s, only %s is possible here", name, role,
+                                                 MemoryName(tensor.memory), where));
         return false;
     }
     if (tensor.overflow != 0 || tensor.address % alignment != 0) {
         core.Report(tensor.overflow != 0 ? "out-of-bounds" : "misaligned", line,
-                    Format("%s: %s starts at UB byte %llu%s", name, role,
+                    Format("%s: %s starts at %s byte %llu%s", name, role, where,
                            static_cast<unsigned long long>(tensor.overflow != 0 ? tensor.overflow : tensor.address),
                            tensor.overflow != 0 ? ", beyond every buffer"
                                                 : Format(", not a multiple of %u B", alignment).c_str()));
@@ -170,7 +171,7 @@ bool CheckLocal(Core& core, const char* name, int line, const char* role, const 
     }
     if (!segments.empty() && (low < tensor.base || high > tensor.limit)) {
         core.Report("out-of-bounds", line,
-                    Format("%s: %s touches UB bytes [%llu, %llu), its buffer is [%u, %u)", name, role,
+                    Format("%s: %s touches %s bytes [%llu, %llu), its buffer is [%u, %u)", name, role, where,
                            static_cast<unsigned long long>(low), static_cast<unsigned long long>(high), tensor.base,
                            tensor.limit));
         return false;
@@ -241,6 +242,18 @@ bool Overlap(const Segments& a, const Segments& b)
         }
     }
     return false;
+}
+
+bool Distinct(const Segments& segments)
+{
+    Segments sorted = segments;
+    std::sort(sorted.begin(), sorted.end(), [](const Segment& x, const Segment& y) { return x.address < y.address; });
+    for (size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i - 1].address + sorted[i - 1].length > sorted[i].address) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool AllDefined(const uint8_t* flags, uint64_t bytes)

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "pypto_host/copy.h"
+#include "pypto_host/cube.h"
+#include "pypto_host/cube_params.h"
 #include "pypto_host/params.h"
 #include "pypto_host/pick.h"
 #include "pypto_host/pipe.h"

@@ -158,6 +158,86 @@ struct CopyCall {
     uint64_t pad_bits = 0;
 };
 
+// ---- the cube core ------------------------------------------------------------------------------------------
+// GM to L1 with row-major matrices cut into column blocks of 32 B. Strides as in AscendC::Nd2NzParams.
+struct Nd2NzCall {
+    int line = 0;
+    LocalRef dst;
+    GlobalRef src;
+    int64_t matrices = 0;
+    int64_t rows = 0;
+    int64_t columns = 0;             // elements
+    int64_t src_matrix_stride = 0;   // elements
+    int64_t src_row_stride = 0;      // elements
+    int64_t dst_column_stride = 0;   // 32 B, from one column block to the next
+    int64_t dst_row_stride = 0;      // 32 B
+    int64_t dst_matrix_stride = 0;   // elements
+};
+
+// L1 to L0A or L0B. Fractals: pieces of 512 B. Squares: pieces that are transposed, of one or two fractals. Window:
+// a part of a matrix (LoadData3DParamsV2).
+enum class LoadForm : uint8_t { Fractals, Squares, Window };
+
+struct LoadCall {
+    LoadForm form = LoadForm::Fractals;
+    int line = 0;
+    LocalRef dst;
+    LocalRef src;
+    bool transpose = false;
+    int64_t start = 0;       // pieces
+    int64_t repeat = 0;
+    int64_t src_stride = 0;  // pieces, start to start
+    int64_t dst_gap = 0;     // fractals, end to start
+    int64_t dst_fractal_gap = 0;
+    int64_t address_mode = 0;
+    int64_t height = 0;      // l1H
+    int64_t width = 0;       // l1W
+    int64_t channels = 0;
+    int64_t k_start = 0;
+    int64_t m_start = 0;
+    int64_t k_extension = 0;
+    int64_t m_extension = 0;
+    bool plain = true;       // strides, filters and dilations of 1, no padding, no small k
+};
+
+struct MmadCall {
+    int line = 0;
+    LocalRef dst;
+    LocalRef left;
+    LocalRef right;
+    LocalRef bias;
+    bool has_bias = false;
+    int64_t m = 0;
+    int64_t n = 0;
+    int64_t k = 0;
+    int64_t unit_flag = 0;
+    bool wide_k = false;      // kDirectionAlign
+    bool from_bias = false;   // cmatrixSource
+    bool zero = true;         // cmatrixInitVal
+    bool unsupported = false;  // a field that newer chips only have, or none
+};
+
+struct FixpipeCall {
+    int line = 0;
+    LocalRef src;
+    GlobalRef global;
+    LocalRef local;
+    bool to_global = true;
+    bool nz = false;
+    LocalRef scales;
+    bool has_scales = false;
+    int64_t n = 0;
+    int64_t m = 0;
+    int64_t src_stride = 0;  // 16 elements of the accumulator
+    int64_t dst_stride = 0;  // nd: elements, nz: 32 B
+    bool relu = false;
+    uint8_t quant = 0;       // QuantMode_t
+    uint64_t scale = 0;
+    int64_t matrices = 1;
+    int64_t unit_flag = 0;
+    bool channel_split = false;
+};
+
 // One value of a printed text.
 struct ShownValue {
     bool whole = false;
@@ -182,6 +262,10 @@ void IssuePick(const PickCall& call);
 void IssueTranspose(const LocalRef& dst, const LocalRef& src, int line);
 void IssueSort(const SortCall& call);
 void IssueCopy(const CopyCall& call);
+void IssueNd2Nz(const Nd2NzCall& call);
+void IssueLoad(const LoadCall& call);
+void IssueMmad(const MmadCall& call);
+void IssueFixpipe(const FixpipeCall& call);
 uint64_t ScalarReadLocal(const LocalRef& tensor, uint64_t index, int line);
 void ScalarWriteLocal(const LocalRef& tensor, uint64_t index, uint64_t bits, int line);
 uint64_t ScalarReadGlobal(const GlobalRef& tensor, uint64_t index, int line);

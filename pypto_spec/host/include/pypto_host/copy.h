@@ -1,6 +1,7 @@
 // DataCopy, DataCopyPad and Copy.
 #pragma once
 
+#include "cube_params.h"
 #include "params.h"
 #include "tensors.h"
 #include "vector.h"
@@ -97,6 +98,37 @@ void DataCopy(const LocalTensor<T>& dst, const LocalTensor<T>& src, const DataCo
     call.local_src = src.HostRef();
     pypto_host::Lengths(call, repeatParams);
     pypto_host::IssueCopy(call);
+}
+
+// L1 to the bias table in another type: half to float is the only pair.
+template <typename T, typename U>
+void DataCopy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const DataCopyParams& repeatParams,
+              int line = __builtin_LINE())
+{
+    auto call = pypto_host::Transfer(pypto_host::CopyPath::LocalToLocal, pypto_host::CopyForm::Blocks, dst,
+                                     GlobalTensor<T>(), line);
+    call.local_src = src.HostRef();
+    pypto_host::Lengths(call, repeatParams);
+    pypto_host::IssueCopy(call);
+}
+
+template <typename T>
+void DataCopy(const LocalTensor<T>& dst, const GlobalTensor<T>& src, const Nd2NzParams& intriParams,
+              int line = __builtin_LINE())
+{
+    pypto_host::Nd2NzCall call;
+    call.line = line;
+    call.dst = dst.HostRef();
+    call.src = src.HostRef();
+    call.matrices = intriParams.ndNum;
+    call.rows = intriParams.nValue;
+    call.columns = intriParams.dValue;
+    call.src_matrix_stride = intriParams.srcNdMatrixStride;
+    call.src_row_stride = intriParams.srcDValue;
+    call.dst_column_stride = intriParams.dstNzC0Stride;
+    call.dst_row_stride = intriParams.dstNzNStride;
+    call.dst_matrix_stride = intriParams.dstNzMatrixStride;
+    pypto_host::IssueNd2Nz(call);
 }
 
 template <typename T>

@@ -10,6 +10,7 @@
 #define __aicore__
 #define __gm__
 #define __ubuf__
+#define __cbuf__
 #define GM_ADDR uint8_t*
 
 // Run-time tests here, compile-time ones on the device; used as `if ASCEND_IS_AIV { ... }`.
@@ -30,6 +31,9 @@ enum KernelMetaType : int {
 };
 
 enum pipe_t { PIPE_S = 0, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_ALL, PIPE_FIX = 10 };
+
+// How Fixpipe converts an accumulator; the V forms take a scale for each column. The values are the model's own.
+enum QuantMode_t { NoQuant = 0, F322F16, F322BF16, DEQF16, VDEQF16, QF322B8_PRE, VQF322B8_PRE, REQ8, VREQ8 };
 
 namespace AscendC {
 

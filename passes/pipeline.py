@@ -33,6 +33,7 @@ from pypto_spec.passes.insert_sync import INSERT_SYNC
 from pypto_spec.passes.legalize_tile_cast import LEGALIZE_TILE_CAST
 from pypto_spec.passes.lower_pipeline_loops import LOWER_PIPELINE_LOOPS
 from pypto_spec.passes.lower_pipeline_to_slots import LOWER_PIPELINE_TO_SLOTS
+from pypto_spec.passes.lower_tensor_matmul import LOWER_TENSOR_MATMUL
 from pypto_spec.passes.materialize_semantic_aliases import MATERIALIZE_SEMANTIC_ALIASES
 from pypto_spec.passes.memory.written import check_addresses, check_values
 from pypto_spec.passes.memory_reuse import MEMORY_REUSE
@@ -50,6 +51,7 @@ PASSES: list[Pass] = [
     CTRL_FLOW_TRANSFORM,
     CONVERT_TO_SSA,
     SIMPLIFY,
+    LOWER_TENSOR_MATMUL,
     OUTLINE_INCORE_SCOPES,
     CHUNK_TENSOR_OPS,
     CONVERT_TENSOR_TO_TILE_OPS,

@@ -11,6 +11,8 @@ from pypto_spec.ir.instr import Instr, Ref, Step, Word
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, Memory, TileType, ValueType
 from pypto_spec.ops.build import ANY, INTO, geometry, no_scratch, torch_dtype
+from pypto_spec.ops.cube.leaving import RELU, left
+from pypto_spec.ops.cube.fixpipe import Way
 from pypto_spec.ops.cube.copies import WITHIN, check_copy, cube_copy, stored_as
 from pypto_spec.ops.data.load import LAYOUT, written_layout
 from pypto_spec.ops.registry import define
@@ -50,7 +52,7 @@ def _infer_move(inference: Inference) -> ValueType:
 def _move_recipe(of: Recipe) -> tuple[Step, ...]:
     into, source = part(of, "into"), part(of, "from")
     if source.tile.is_boxed:
-        return tuple(cube_copy(of, "from"))
+        return tuple(cube_copy(of, "from", way=Way(relu=of.attr("relu"))))
     if geometry(into.tile)[:2] == geometry(source.tile)[:2]:
         return tuple(copy_steps(into, source))
     assert into.tile.order is Layout.DN, f"move from {source.tile} to {into.tile}"
@@ -76,7 +78,8 @@ def _move_recipe(of: Recipe) -> tuple[Step, ...]:
 
 def _move_meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
     dtype = attrs["dtype"]
-    return inputs["from"].clone() if dtype is None else inputs["from"].to(torch_dtype(torch, dtype))
+    tile = inputs["from"].clone()
+    return left(torch, tile, {}, attrs, tile.dtype if dtype is None else torch_dtype(torch, dtype))
 
 
 define(
@@ -100,6 +103,7 @@ define(
                 doc="what an accumulator is rounded to on its way to `mat`; by default the tile's own",
                 required=False,
             ),
+            RELU,
         ),
         role="move",
         pipe="v",

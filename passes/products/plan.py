@@ -1,0 +1,106 @@
+"""How a product larger than L0 and L1 is divided: the tile of the output, the chunk of K in L1, and the block in L0.
+
+Of all tiles that fit L0C the one is taken whose rounds over the cores cost least: a round is the longest of loading
+both operands from GM, loading them from L1, and the products, plus the drain, which with two accumulators (dbC) runs
+under the next round. Terms other than GM are those of the chooser (`l0.terms`). The chunk of K is as large as two of
+them fit L1, evenly divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from pypto_spec.ir.layouts import round_up
+from pypto_spec.ir.types import Memory
+from pypto_spec.passes.l0.problem import BASELINE, Problem, pose
+from pypto_spec.passes.l0.room import outputs, room
+from pypto_spec.passes.l0.terms import ceil_div, drain_of_tile, grid, mad
+from pypto_spec.passes.products.product import Product
+from pypto_spec.records import dataclass
+from pypto_spec.targets.model import Target
+
+STAGES = 2
+"""Chunks of K in L1 at once: one is loaded while the other is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A tile of `m` x `n` of the output, summed over chunks of `chunk` of K, each in blocks of `block`.
+
+    `double` lets two accumulators take turns; `cycles` is the modelled wall of the whole product.
+    """
+
+    m: int
+    n: int
+    chunk: int
+    block: int
+    double: bool
+    cycles: int
+
+
+def divide(product: Product, target: Target, *, cores: int, planner: str, l0c_double_buffer: bool) -> Plan:
+    """The plan of one product, shared out over `cores`."""
+    m, n, k = product.extents
+    bias = Memory.MAT if product.bias is not None else None
+    problem = pose(
+        target,
+        m,
+        n,
+        k,
+        product.operand_dtype,
+        planner=planner,
+        l0c_double_buffer=l0c_double_buffer,
+        bias=bias,
+        pad=True,
+    )
+    batch = prod(product.result[:-2])
+    best: tuple[tuple[int, int, int], Plan] | None = None
+    for double in (False, True) if problem.double else (False,):
+        room_ = replace(problem, acc_bytes=problem.acc_bytes // 2) if double else problem
+        for plan in _plans(room_, target, product, cores, batch, double):
+            rank = (plan.cycles, plan.double, -plan.m * plan.n)
+            if best is None or rank < best[0]:
+                best = rank, plan
+    assert best is not None, "the smallest tile always fits"
+    return best[1]
+
+
+def _plans(problem: Problem, target: Target, product: Product, cores: int, batch: int, double: bool) -> Iterator[Plan]:
+    costs = target.costs
+    bytes_per_cycle = costs.bytes_per_cycle(costs.gm_to_ub)
+    for m, n, longest in outputs(problem, room(problem, BASELINE)):
+        at = grid(problem, m, n)
+        cells = at.tiles * batch
+        if double and ceil_div(cells, cores) < 2:
+            continue
+        chunk, block = _chunk(problem, target, product, m, n, longest)
+        load = at.stream.total / at.tiles
+        work = mad(problem, at, block) / at.tiles
+        read = (m + n) * problem.k * problem.dtype.bytes / bytes_per_cycle
+        drain = drain_of_tile(problem, m, n)
+        longest_pipe = max(load, work, read)
+        rounds = ceil_div(cells, cores)
+        wall = (
+            rounds * max(longest_pipe, drain) + min(longest_pipe, drain) if double else rounds * (longest_pipe + drain)
+        )
+        yield Plan(m, n, chunk, block, double, round(wall))
+
+
+def _chunk(problem: Problem, target: Target, product: Product, m: int, n: int, longest: int) -> tuple[int, int]:
+    """The chunk of K in L1, and the block of it in L0."""
+    size, step = problem.dtype.bytes, problem.step[2]
+    edge = 2 * step if size == 1 else step
+    across = (round_up(m, edge) + round_up(n, edge)) * size
+    free = target.capacity[Memory.MAT] - (0 if product.bias is None else 2 * round_up(n * problem.acc.bytes, 512))
+    most = free // across // edge * edge
+    if most < problem.k:
+        most = free // (STAGES * across) // edge * edge
+    block = min(longest, max(most, edge))
+    if block < problem.k and block > edge:
+        block = block // edge * edge
+    if most >= problem.k:
+        return problem.k, block
+    chunks = ceil_div(problem.k, most // block * block)
+    return round_up(ceil_div(problem.k, chunks), block), block

@@ -19,6 +19,7 @@ COMMANDS = {
     "doctor": "show what this machine has",
     "diff-passes": "step through what each pass changes, on a page",
     "explain": "show the page of a diagnostic",
+    "explain-tiling": "show how a matmul is cut for L0, and why",
     "lower": "show the program after a pass, or find the pass that changed a result",
     "map": "draw what lives where on chip, and when",
     "mutate": "drop every flag and barrier in turn and see who objects",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pypto_spec.ir.dtype import BLOCK_BYTES, DType
-from pypto_spec.ir.types import Memory, round_up
+from pypto_spec.ir.layouts import Memory
+from pypto_spec.ir.types import TileType
 from pypto_spec.records import dataclass
 from pypto_spec.targets.model import Target
 
@@ -12,18 +12,18 @@ from pypto_spec.targets.model import Target
 class TooLarge:
     """An operand that is larger than its memory, in bytes. `k` is the largest extent of K with which it fits, or 0."""
 
-    memory: Memory
     needed: int
     available: int
     k: int
 
 
-def too_large(target: Target, memory: Memory, dtype: DType, m_or_n: int, k: int) -> TooLarge | None:
-    """Whether A [m, k] in `left` or B [k, n] in `right` is larger than all of its memory; None if it fits."""
-    fractal, block = target.l0.fractal, BLOCK_BYTES // dtype.bytes
-    across = round_up(m_or_n, fractal) * dtype.bytes
-    needed, available = across * round_up(k, block), target.capacity[memory]
-    if needed <= available:
+def too_large(target: Target, tile: TileType) -> TooLarge | None:
+    """Whether a tile in `left` or `right` is larger than all of its memory; None if it fits."""
+    assert tile.memory is not None
+    available = target.capacity[tile.memory]
+    if tile.bytes <= available:
         return None
-    unit = max(fractal, block)
-    return TooLarge(memory, needed, available, available // across // unit * unit)
+    rows, columns = tile.physical
+    across = (rows if tile.memory is Memory.LEFT else columns) * tile.dtype.bytes
+    unit = target.l0.fractal if tile.dtype.bytes > 1 else tile.dtype.block
+    return TooLarge(tile.bytes, available, available // across // unit * unit)

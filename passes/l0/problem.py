@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 
-from pypto_spec.ir.dtype import BF16, BLOCK_BYTES, FP16, FP32, INT8, INT32, DType
-from pypto_spec.ir.types import Memory, round_up
+from pypto_spec.ir.dtype import FP32, INT32, DType
+from pypto_spec.ir.layouts import Layout, Memory, box, round_up
+from pypto_spec.ops.cube.mmad import ACCUMULATOR
 from pypto_spec.records import dataclass
 from pypto_spec.targets.l0 import L0Costs
 from pypto_spec.targets.model import Target
-
-ACCUMULATORS: Mapping[DType, DType] = {FP16: FP32, BF16: FP32, FP32: FP32, INT8: INT32}
-"""What the cube adds up in, by the dtype of both operands."""
 
 
 class Axis(Enum):
@@ -81,10 +78,10 @@ class Width:
 class Problem:
     """One matmul [m, k] @ [k, n], in elements of physical tiles, and the bytes that each L0 memory has for it.
 
-    `step` is what m, n and k of a tile are multiples of, and its least extents: the fractal, and with a bias, whose
-    windows are cut in L1, as many columns as a box of its layout has. `box` is what rows of A and columns of B are
-    rounded up to in L0, and `acc_rows` rows of the accumulator. `double` opens the forms with two accumulators,
-    `stationary` are the operands that may stay put. `asked` is the shape before it was padded.
+    `step` is what m, n and k of a tile are multiples of, and its least extents: the fractal, and 32 along N and K for
+    dtypes of one byte, which are moved in squares of 32 x 32. The boxes are what rows and columns of A, B and the
+    accumulator are rounded up to in their memories. `double` opens the forms with two accumulators, `stationary` are
+    the operands that may stay put. `asked` is the shape before it was padded.
     """
 
     m: int
@@ -99,8 +96,9 @@ class Problem:
     double: bool
     stationary: tuple[Stationary, ...]
     step: tuple[int, int, int]
-    box: tuple[int, int]
-    acc_rows: int
+    left_box: tuple[int, int]
+    right_box: tuple[int, int]
+    acc_box: tuple[int, int]
     width: Width | None
     asked: tuple[int, int, int]
 
@@ -113,11 +111,6 @@ class Problem:
     def is_padded(self) -> bool:
         """Whether the tiles compute more than was asked for."""
         return self.asked != self.shape
-
-    @property
-    def k_box(self) -> int:
-        """What k is rounded up to in L0: int8 has 32 elements in a block, all others 16 at most."""
-        return max(BLOCK_BYTES // self.dtype.bytes, 1)
 
     def is_open(self, form: Form) -> bool:
         """Whether the form may be taken at all."""
@@ -140,21 +133,18 @@ def pose(
     l0c_double_buffer: bool = False,
     stationary: tuple[Stationary, ...] = tuple(Stationary),
     bias: Memory | None = None,
-    box: tuple[int, int] | None = None,
     pad: bool = False,
 ) -> Problem:
     """The problem of a matmul of physical tiles [m, k] and [k, n] on a target.
 
-    `dtype` is that of both operands. `bias` is where a bias stands, `mat` or `bias`. `box` is what rows of A and
-    columns of B are rounded up to in L0 where a window of L1 has larger boxes than it has itself. With `pad`, extents
-    that are no multiples of the step are rounded up; without it they may be refused (`refusals.refuse`).
+    `dtype` is that of both operands. `bias` is where a bias stands, `mat` or `bias`. With `pad`, extents that are no
+    multiples of the step are rounded up; without it they may be refused (`refusals.refuse`).
     """
     costs = target.l0
-    acc = ACCUMULATORS.get(dtype, FP32)
-    unit, columns = costs.fractal, BLOCK_BYTES // dtype.bytes
-    wide = unit if bias is None else max(unit, columns)
-    step = (unit, wide, wide)
-    padded = (round_up(m, unit), round_up(n, wide), round_up(k, wide)) if pad else (m, n, k)
+    acc = ACCUMULATOR.get(dtype, FP32)
+    left, right = _box(Memory.LEFT, Layout.ZZ, dtype), _box(Memory.RIGHT, Layout.ZN, dtype)
+    step = (costs.fractal, right[1], max(left[1], right[0]))
+    padded = (round_up(m, step[0]), round_up(n, step[1]), round_up(k, step[2])) if pad else (m, n, k)
     return Problem(
         m=padded[0],
         n=padded[1],
@@ -168,11 +158,23 @@ def pose(
         double=opens_double(planner, l0c_double_buffer),
         stationary=stationary,
         step=step,
-        box=box or ((1, 1) if bias is None else (unit, columns)),
-        acc_rows=costs.int32_rows if acc is INT32 else unit,
+        left_box=left,
+        right_box=right,
+        acc_box=_acc_box(costs, acc),
         width=_width(target.capacity[Memory.BIAS] // acc.bytes, bias),
         asked=(m, n, k),
     )
+
+
+def _box(memory: Memory, layout: Layout, dtype: DType) -> tuple[int, int]:
+    found = box(memory, layout, dtype)
+    assert found is not None
+    return found
+
+
+def _acc_box(costs: L0Costs, acc: DType) -> tuple[int, int]:
+    rows, columns = _box(Memory.ACC, Layout.NZ, acc)
+    return max(rows, costs.int32_rows) if acc is INT32 else rows, columns
 
 
 def _width(most: int, bias: Memory | None) -> Width | None:

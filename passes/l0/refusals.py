@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from pypto_spec.passes.l0.problem import ACCUMULATORS, Problem
+from pypto_spec.ops.cube.mmad import ACCUMULATOR
+from pypto_spec.passes.l0.problem import Problem
 from pypto_spec.records import dataclass
 
 
@@ -78,14 +79,14 @@ def _bias_help(problem: Problem) -> str:
 
 
 def _dtype(problem: Problem) -> Refusal | None:
-    if problem.dtype in ACCUMULATORS:
+    if problem.dtype in ACCUMULATOR:
         return None
-    known = ", ".join(map(str, ACCUMULATORS))
+    known = ", ".join(map(str, ACCUMULATOR))
     return Refusal(Reason.DTYPE, f"the cube does not multiply {problem.dtype}", f"cast both operands to one of {known}")
 
 
 def _unaligned_bias(problem: Problem) -> Refusal | None:
-    """With a bias every window, the last one too, is made of whole boxes of its layout in L1."""
+    """With a bias every window, the last one too, is made of whole boxes."""
     if problem.width is None:
         return None
     extents = list(zip("MNK", problem.shape, problem.step, strict=True))

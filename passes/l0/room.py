@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pypto_spec.ir.types import round_up
+from pypto_spec.ir.layouts import Memory, round_up
 from pypto_spec.passes.l0.problem import Form, Problem
 from pypto_spec.records import dataclass
 
@@ -27,16 +27,18 @@ def room(problem: Problem, form: Form) -> Room:
 
 
 def longest_k(problem: Problem, has: Room, m: int, n: int) -> int:
-    """The largest k with which A [m, k] and B [k, n] fit, 0 where not even the smallest does."""
-    rows, columns = round_up(m, problem.box[0]), round_up(n, problem.box[1])
-    fits = min(has.left // rows, has.right // columns) // problem.k_box * problem.k_box
+    """The largest k with which A [m, k] and B [k, n] fit, 0 where not even the smallest does.
+
+    Steps of n and k are whole boxes, so only rows of A have to be rounded up.
+    """
     step = problem.step[2]
+    fits = min(has.left // round_up(m, problem.left_box[0]), has.right // n)
     return min(problem.k, fits) // step * step
 
 
 def acc_elements(problem: Problem, m: int, n: int) -> int:
     """Elements that an accumulator of m x n takes in L0C."""
-    return round_up(round_up(m, problem.box[0]), problem.acc_rows) * round_up(n, problem.box[1])
+    return _elements(m, n, problem.acc_box)
 
 
 def outputs(problem: Problem, has: Room) -> Iterator[tuple[int, int, int]]:
@@ -53,3 +55,30 @@ def outputs(problem: Problem, has: Room) -> Iterator[tuple[int, int, int]]:
                     return
                 break
             yield m, n, longest
+
+
+@dataclass(frozen=True, slots=True)
+class Buffers:
+    """What a form keeps in one memory: so many buffers, and the bytes of each."""
+
+    memory: Memory
+    count: int
+    bytes: int
+    available: int
+
+
+def footprint(problem: Problem, form: Form, m: int, n: int, k: int) -> tuple[Buffers, Buffers, Buffers]:
+    """What tiles of m x n x k take of L0A, L0B and L0C; one buffer each where the tile is the whole matmul."""
+    counts = (1, 1, 1) if (m, n, k) == problem.shape else form.depths
+    left = _elements(m, k, problem.left_box) * problem.dtype.bytes
+    right = _elements(k, n, problem.right_box) * problem.dtype.bytes
+    acc = _elements(m, n, problem.acc_box) * problem.acc.bytes
+    return (
+        Buffers(Memory.LEFT, counts[0], left, problem.left_bytes),
+        Buffers(Memory.RIGHT, counts[1], right, problem.right_bytes),
+        Buffers(Memory.ACC, counts[2], acc, problem.acc_bytes),
+    )
+
+
+def _elements(rows: int, columns: int, box: tuple[int, int]) -> int:
+    return round_up(rows, box[0]) * round_up(columns, box[1])

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from pypto_spec.ir.dtype import BF16, FP32, INT8, DType
-from pypto_spec.ir.types import Memory
+from pypto_spec.ir.dtype import BF16, FP16, FP32, INT8, DType
+from pypto_spec.ir.types import Memory, TileType, round_up
 from pypto_spec.passes.l0.choice import Choice, Why, choose
 from pypto_spec.passes.l0.problem import FORMS, Axis, Form, Problem, Stationary, Width, opens_double, pose
 from pypto_spec.passes.l0.refusals import Refusal
+from pypto_spec.passes.l0.room import footprint
 from pypto_spec.passes.l0.search import Candidate, candidates, rank, search
 from pypto_spec.passes.l0.terms import Load, Terms
 from pypto_spec.targets import A2A3, A5, Target
@@ -143,6 +144,17 @@ def test_a_larger_k_wins_where_all_else_is_equal() -> None:
     assert rank(longer) < rank(shorter)
 
 
+@pytest.mark.parametrize(("dtype", "k"), [(BF16, 32), (INT8, 64)], ids=str)
+def test_a_tie_that_is_met_late_is_decided_by_the_order(dtype: DType, k: int) -> None:
+    """64 x 512 is met first and has the same wall; 128 x 256 pads and cuts as much, and loads less."""
+    given = pose(A2A3, 128, 1024, k, dtype)
+    first, second = sorted(candidates(given, Form(OUTPUT)), key=rank)[:2]
+    assert (first.tile, second.tile) == ((128, 256, k), (64, 512, k))
+    assert first.terms.wall == second.terms.wall
+    assert first.terms.load.total < second.terms.load.total
+    assert search(given, Form(OUTPUT)).best == first
+
+
 def test_a_form_that_costs_the_same_is_not_taken() -> None:
     """Keeping B costs in the first form what it costs where B stays put: the first form is simpler."""
     choice = taken(pose(A2A3, 256, 256, 64, BF16))
@@ -158,7 +170,7 @@ def test_a_form_that_costs_the_same_is_not_taken() -> None:
 
 def test_the_bias_table_limits_the_columns() -> None:
     given = pose(A2A3, 64, 1024, 64, BF16, bias=Memory.MAT)
-    assert (given.step, given.box, given.width) == ((16, 16, 16), (16, 16), Width(256, 128, 64))
+    assert (given.step, given.width) == ((16, 16, 16), Width(256, 128, 64))
     for form in FORMS:
         for it in candidates(given, form):
             limit = 256 if it.kept is None or form.stationary is B else 128
@@ -176,7 +188,7 @@ def test_a_bias_in_the_table_is_not_cut() -> None:
 
 def test_int8_with_a_bias_is_cut_at_its_boxes() -> None:
     given = pose(A2A3, 64, 512, 64, INT8, bias=Memory.MAT)
-    assert (given.step, given.box, given.width) == ((16, 32, 32), (16, 32), Width(256, 128, 64))
+    assert (given.step, given.width) == ((16, 32, 32), Width(256, 128, 64))
     assert pose(A5, 64, 512, 64, INT8, bias=Memory.MAT).width == Width(1024, 512, 256)
 
 
@@ -198,11 +210,28 @@ def test_no_room_for_two_accumulators() -> None:
     assert choice.of(Form(OUTPUT, double=True)).verdict.longest_k == 0
 
 
-def test_int8_takes_whole_blocks_of_32_along_k() -> None:
-    """48 elements of K take 64 in L0, so 16 rows of them need 16 * 64 B, twice."""
-    given = replace(pose(A2A3, 16, 16, 48, INT8), left_bytes=2 * 16 * 48)
+def test_int8_takes_squares_of_32() -> None:
+    """Windows of int8 begin at multiples of 32 along N and K, and 16 rows take 32; A streams, so there are two."""
+    given = replace(pose(A2A3, 16, 64, 128, INT8), left_bytes=2 * 32 * 64 - 1)
+    assert given.step == (16, 32, 32)
+    assert (given.left_box, given.right_box, given.acc_box) == ((32, 32), (32, 32), (32, 32))
+    assert pose(A5, 16, 64, 128, INT8).acc_box == (16, 32)
     assert search(given, Form(OUTPUT)).longest_k == 32
-    assert search(replace(given, left_bytes=2 * 16 * 64), Form(OUTPUT)).longest_k == 48
+    assert search(replace(given, left_bytes=2 * 32 * 64), Form(OUTPUT)).longest_k == 64
+
+
+@pytest.mark.parametrize("dtype", [BF16, FP16, FP32, INT8], ids=str)
+@pytest.mark.parametrize("target", [A2A3, A5], ids=lambda t: t.name)
+def test_the_footprint_is_that_of_the_tiles(target: Target, dtype: DType) -> None:
+    """The bytes are those that tiles of these shapes take in the compiler; PyPTO pads rows of int32 on a2a3 further."""
+    for shape in ((16, 32, 32), (48, 96, 160), (80, 64, 224)):
+        m, n, k = shape
+        given = pose(target, *shape, dtype)
+        left, right, acc = footprint(given, Form(OUTPUT), *shape)
+        assert left.bytes == TileType(dtype, (m, k), Memory.LEFT).bytes
+        assert right.bytes == TileType(dtype, (k, n), Memory.RIGHT).bytes
+        tile = TileType(given.acc, (round_up(m, given.acc_box[0]), n), Memory.ACC)
+        assert acc.bytes == tile.bytes >= TileType(given.acc, (m, n), Memory.ACC).bytes
 
 
 # --- speed ----------------------------------------------------------------------------------------------------------

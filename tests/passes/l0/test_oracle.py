@@ -92,8 +92,8 @@ def test_published_tiles(
 
 
 def test_int8_with_boxed_columns_and_padded_rows() -> None:
-    """A boundary window in NZ has boxes of 32 columns, and int32 accumulators take 32 rows for 16."""
-    choice = taken(pose(A2A3, 16, 1152, 512, INT8, box=(1, 32)))
+    """In L0 columns of int8 come by 32, and 16 rows of an int32 accumulator take 32."""
+    choice = taken(pose(A2A3, 16, 1152, 512, INT8))
     assert choice.winner.tile == (16, 768, 32)
 
 

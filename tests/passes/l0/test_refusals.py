@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pypto_spec.ir.dtype import BF16, FP32, INT8, INT16, DType
-from pypto_spec.ir.types import Memory
+from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.passes.l0.choice import Choice, choose
 from pypto_spec.passes.l0.operands import TooLarge, too_large
 from pypto_spec.passes.l0.problem import Problem, pose
@@ -19,6 +19,13 @@ def refused(given: Problem) -> Refusal:
     refusal = choose(given)
     assert isinstance(refusal, Refusal)
     return refusal
+
+
+def test_int8_is_cut_by_32() -> None:
+    refusal = refused(pose(A2A3, 16, 64, 48, INT8))
+    assert refusal.text == "K is 48, which is no multiple of 32"
+    assert refusal.help.startswith("make K 64, ")
+    assert refused(pose(A2A3, 16, 16, 64, INT8)).text == "N is 16, less than 32"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +55,7 @@ def test_a_bias_asks_for_whole_boxes() -> None:
     )
     assert refusal.help.startswith("make M 32 and N 64 and K 64, ")
     assert isinstance(choose(pose(A2A3, 32, 64, 64, INT8, bias=Memory.MAT)), Choice)
-    assert isinstance(choose(pose(A2A3, 24, 48, 48, INT8)), Choice)
+    assert isinstance(choose(pose(A2A3, 24, 48, 64, INT8)), Choice)
 
 
 def test_the_first_reason_counts() -> None:
@@ -86,18 +93,19 @@ def test_padding_is_a_choice_and_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("memory", "dtype", "across", "k", "expected"),
+    ("memory", "dtype", "shape", "expected"),
     [
-        (Memory.LEFT, BF16, 128, 256, None),
-        (Memory.LEFT, BF16, 128, 512, TooLarge(Memory.LEFT, 131_072, 65_536, 256)),
-        (Memory.RIGHT, BF16, 120, 272, TooLarge(Memory.RIGHT, 69_632, 65_536, 256)),  # 120 columns take 128
-        (Memory.RIGHT, INT8, 512, 144, TooLarge(Memory.RIGHT, 81_920, 65_536, 128)),  # 144 elements of K take 160
-        (Memory.LEFT, FP32, 2048, 8, None),
-        (Memory.LEFT, FP32, 2048, 16, TooLarge(Memory.LEFT, 131_072, 65_536, 0)),
+        (Memory.LEFT, BF16, (128, 256), None),
+        (Memory.LEFT, BF16, (128, 512), TooLarge(131_072, 65_536, 256)),
+        (Memory.RIGHT, BF16, (272, 120), TooLarge(69_632, 65_536, 256)),  # 120 columns take 128
+        (Memory.RIGHT, INT8, (144, 500), TooLarge(81_920, 65_536, 128)),  # 144 x 500 take 160 x 512
+        (Memory.LEFT, FP32, (1024, 8), None),
+        (Memory.LEFT, FP32, (2048, 8), TooLarge(131_072, 65_536, 0)),
     ],
 )
-def test_operands_put_by_hand(memory: Memory, dtype: DType, across: int, k: int, expected: TooLarge | None) -> None:
-    found = too_large(A2A3, memory, dtype, across, k)
-    assert found == expected == too_large(A5, memory, dtype, across, k)
+def test_operands_put_by_hand(memory: Memory, dtype: DType, shape: tuple[int, int], expected: TooLarge | None) -> None:
+    found = too_large(A2A3, TileType(dtype, shape, memory))
+    assert found == expected == too_large(A5, TileType(dtype, shape, memory))
     if found is not None and found.k:
-        assert too_large(A2A3, memory, dtype, across, found.k) is None
+        fits = (shape[0], found.k) if memory is Memory.LEFT else (found.k, shape[1])
+        assert too_large(A2A3, TileType(dtype, fits, memory)) is None

@@ -52,9 +52,9 @@ def test_a_tie_of_the_loads_keeps_a() -> None:
         (BF16, 64, 64, 4),
         (BF16, 80, 64, 4 + 1),
         (FP32, 64, 32, 2 * 4),
+        (INT8, 96, 64, 2 + 1),
         (INT8, 96, 48, 2 * 2),  # 48 elements are one and a half fractals of 32: two each time
-        (INT8, 80, 48, 2 + 1),
-        (INT8, 80, 80, 3),
+        (INT8, 96, 96, 3),
     ],
 )
 def test_fractals_along_k(dtype: DType, k: int, tile_k: int, fractals: int) -> None:

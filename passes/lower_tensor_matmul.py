@@ -56,6 +56,7 @@ class _Region:
         self.names = Names.of(region)
         self.taken = lowerer.taken | {s.index.name for s in statements(region.body) if isinstance(s, For)}
         self.shared: Sym | None = None
+        self.blocks = Sym("num_blocks()", "blocks", 1, None)
         self.count = 0
         found = list(Reader(region.body).products(region.body))
         blocks = region.blocks if region.blocks != 1 else None
@@ -80,7 +81,7 @@ class _Region:
         if self.shared is not None:
             count: Index | Literal["auto"] = "auto" if blocks == "auto" else min(int(str(blocks)), self.count)
             self.result = Grid(
-                kind="spmd", index=self.shared, count=count, blocks_symbol=Sym("num_blocks()", "blocks", 1, None),
+                kind="spmd", index=self.shared, count=count, blocks_symbol=self.blocks,
                 body=(made,), loc=region.loc,
             )  # fmt: skip
 
@@ -141,7 +142,7 @@ class _Region:
             self.tile(product, plan, writer, (0,) * len(counts))
             return
         start: Index = 0 if self.shared is None else sym(self.shared)
-        step: Index = 1 if self.shared is None else sym(Sym("num_blocks()", "blocks", 1, None))
+        step: Index = 1 if self.shared is None else sym(self.blocks)
         index = loop_symbol(self.fresh("tile"), start, total, step)
         inside = writer.inner()
         found = cell(self.region.order, counts, sym(index))

@@ -63,12 +63,20 @@ class Difference:
 
 
 def allowed_for(
-    dtype: DType, rtol: float | None = None, atol: float | None = None, ulps: float | None = None
+    dtype: DType,
+    rtol: float | None = None,
+    atol: float | None = None,
+    ulps: float | None = None,
+    slack: float = 0.0,
 ) -> Allowed:
-    """The tolerance of a dtype, with what the spec says of it instead; `ulps` alone replaces both others."""
+    """The tolerance of a dtype, with what the spec says of it instead; `ulps` alone replaces both others.
+
+    `slack` is what sums of products may be off, where the spec says nothing of `atol`.
+    """
     default = TOLERANCES.get(dtype.name, Allowed(0, 0)) if ulps is None else Allowed(0, 0)
+    least = max(default.atol, slack if dtype.is_float and ulps is None else 0.0)
     return Allowed(
-        default.rtol if rtol is None else rtol, default.atol if atol is None else atol, 0.0 if ulps is None else ulps
+        default.rtol if rtol is None else rtol, least if atol is None else atol, 0.0 if ulps is None else ulps
     )
 
 

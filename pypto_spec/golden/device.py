@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from pypto_spec.golden.compare import DIGITS, LOWEST, allowed_for
+from pypto_spec.golden.compare import DIGITS, LOWEST
 from pypto_spec.golden.need_torch import torch
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
 from pypto_spec.golden.storage import store, strides_of
@@ -83,10 +83,8 @@ def _access(tensor: Value) -> Access:
 
 
 def _tolerance(run: GoldenRun, tensor: Value) -> tuple[float, float]:
-    golden = run.subject.program.golden
-    words: Mapping[str, float] = golden.tolerance if golden is not None else {}
     dtype = tensor.type.dtype
-    allowed = allowed_for(dtype, words.get("rtol"), words.get("atol"), words.get("ulps"))
+    allowed = run.allowed(tensor)
     if not dtype.is_float:
         return allowed.rtol, max(allowed.atol, allowed.ulps)
     # A unit in the last place is at most this part of the value, or the smallest subnormal number.

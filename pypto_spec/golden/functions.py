@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pypto_spec.golden.need_torch import torch
+from pypto_spec.golden.sums import record
 from pypto_spec.ir.dtype import DTYPES
 from pypto_spec.ops.rounding import round_to
 
@@ -61,7 +62,9 @@ def _cast(x: Any, dtype: str, mode: str = "") -> Any:
 
 
 def _matmul(a: Any, b: Any, a_trans: bool = False, b_trans: bool = False) -> Any:
-    return torch().matmul(a.transpose(-1, -2) if a_trans else a, b.transpose(-1, -2) if b_trans else b)
+    lhs, rhs = a.transpose(-1, -2) if a_trans else a, b.transpose(-1, -2) if b_trans else b
+    record(lhs, rhs)
+    return torch().matmul(lhs, rhs)
 
 
 def _where(condition: Any, a: Any, b: Any) -> Any:

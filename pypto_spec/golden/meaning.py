@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 from pypto_spec.golden.need_torch import torch
+from pypto_spec.golden.sums import record
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.condition import holds
 from pypto_spec.ir.expr import Expr, Index, Sym, evaluate, symbols
@@ -172,6 +173,8 @@ class Machine:
         along = REDUCED_AXIS.get(op.defn.role)
         if along is not None:
             inputs["x"] = self._defined(op, inputs["x"], along)
+        if op.defn.role == "matmul" and inputs["lhs"].is_floating_point():
+            record(*(inputs[side].to(torch().float64) for side in ("lhs", "rhs")))
         made = op.defn.torch(torch(), inputs, attrs)
         if op.defn.role == "view" and any(isinstance(v.type, TensorType) for v in op.operands.values()):
             made = made.clone()  # what is read now does not change with a later store to the tensor

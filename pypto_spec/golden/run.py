@@ -20,6 +20,7 @@ from pypto_spec.golden.meaning import Machine
 from pypto_spec.golden.need_torch import torch
 from pypto_spec.golden.python import reference
 from pypto_spec.golden.storage import Storage, store, strides_of
+from pypto_spec.golden.sums import recorded
 from pypto_spec.host.run import Arg, Finding, GmArg, HostLibrary, RunReport, ScalarArg
 from pypto_spec.ir.expr import Sym
 from pypto_spec.ir.expr import evaluate as number
@@ -136,6 +137,8 @@ class GoldenRun:
             if isinstance(tensor.type, TensorType):
                 made = store(made, strides_of(tensor, self.values)).view.clone()  # what overlaps is one value
             (self.inputs if isinstance(tensor.type, TensorType) else self.scalars)[tensor.name] = made
+        self.slack: dict[str, float] = {}
+        """What products may be off, by output (see `sums`)."""
         self.expected, self.label = self._reference()
         self.shown: list[str] = []
 
@@ -161,7 +164,9 @@ class GoldenRun:
         expected: dict[str, Any] = {}
         for name, text in expect.items():
             try:
-                expected[name] = evaluate(text, known)
+                with recorded() as found:
+                    expected[name] = evaluate(text, known)
+                self.slack[name] = sum(found)
             except (FormulaError, RuntimeError) as error:
                 raise GoldenError(f"golden.expect.{name}: {error}") from error
             except GoldenError as error:
@@ -169,7 +174,9 @@ class GoldenRun:
             self._check_shape(f"golden.expect.{name}", "formula", name, expected[name])
         missing = [t.name for t in self.outputs if t.name not in expected]
         if missing:
-            derived = self.derived()
+            with recorded() as found:
+                derived = self.derived()
+            self.slack.update({name: max(found, default=0.0) for name in missing})
             expected.update({name: derived[name] for name in missing})
         return expected, "golden" if not missing else (
             "derived" if len(missing) == len(self.outputs) else "partly derived"
@@ -284,14 +291,19 @@ class GoldenRun:
                 assert argument.symbol is not None
                 yield ScalarArg(next(v for s, v in launch.values.items() if s.name == argument.symbol.name))
 
-    def compare(self, outputs: Mapping[str, Any]) -> list[Difference]:
-        """What differs from the reference beyond the tolerance."""
+    def allowed(self, tensor: Value) -> Allowed:
+        """The tolerance of an output: the spec's, else that of its dtype and of the products on the way."""
         golden = self.subject.program.golden
         words: Mapping[str, float] = golden.tolerance if golden is not None else {}
+        slack = self.slack.get(tensor.name, 0.0)
+        return allowed_for(tensor.type.dtype, words.get("rtol"), words.get("atol"), words.get("ulps"), slack)
+
+    def compare(self, outputs: Mapping[str, Any]) -> list[Difference]:
+        """What differs from the reference beyond the tolerance."""
         found: list[Difference] = []
         for tensor in self.outputs:
             dtype = tensor.type.dtype
-            allowed: Allowed = allowed_for(dtype, words.get("rtol"), words.get("atol"), words.get("ulps"))
+            allowed: Allowed = self.allowed(tensor)
             difference = compare(tensor.name, outputs[tensor.name], self.expected[tensor.name], dtype, allowed)
             if difference is not None:
                 found.append(difference)

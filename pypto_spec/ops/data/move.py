@@ -11,9 +11,9 @@ from pypto_spec.ir.instr import Instr, Ref, Step, Word
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, Memory, TileType, ValueType
 from pypto_spec.ops.build import ANY, INTO, geometry, no_scratch, torch_dtype
-from pypto_spec.ops.cube.leaving import RELU, left
-from pypto_spec.ops.cube.fixpipe import Way
 from pypto_spec.ops.cube.copies import WITHIN, check_copy, cube_copy, stored_as
+from pypto_spec.ops.cube.fixpipe import Way
+from pypto_spec.ops.cube.leaving import RELU, left
 from pypto_spec.ops.data.load import LAYOUT, written_layout
 from pypto_spec.ops.registry import define
 from pypto_spec.ops.steps import copy_steps, part

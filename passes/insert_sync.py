@@ -4,8 +4,9 @@ Within one core every pipe runs by itself: an instruction is ordered after anoth
 or a barrier (on one pipe). From the final addresses this pass finds every pair that touches the same bytes, one of
 them writing, and orders it: RAW, WAR and WAW, through on-chip memories and GM, within a round of a loop and from one
 round to the next. Slots that rotate with a loop, `(i + c) % N`, are told apart by their rounds, and have an event id
-each where the ids suffice. What is ordered by way of something else gets nothing of its own. `passes/sync/` holds the
-parts: the abstract run that finds the needs, the event ids, and the rebuilding.
+each where the ids suffice. What is ordered by way of something else gets nothing of its own, and neither does what the
+hardware orders (`Region.ordered`). Between two pipes that have no flag on this core stands `barrier: all`.
+`passes/sync/` holds the parts: the abstract run that finds the needs, the event ids, and the rebuilding.
 
 With `sync: manual` the author's flags stand and nothing is added; the checker judges them.
 """
@@ -20,6 +21,7 @@ from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.sync.analysis import Analysis
 from pypto_spec.passes.sync.emit import Emitter
 from pypto_spec.passes.sync.flags import Flags
+from pypto_spec.targets.events import FLAG_KINDS
 
 
 class _Inserter(Rewriter):
@@ -29,7 +31,8 @@ class _Inserter(Rewriter):
         self.ids = ids
 
     def region(self, region: Region) -> Region:
-        analysis = Analysis(region.body, self.buffers, self.ids)
+        kinds = FLAG_KINDS[region.core or "aiv"]
+        analysis = Analysis(region.body, self.buffers, self.ids, kinds)
         flags = Flags(analysis, self.ids)
         while flags.again:
             analysis.run()

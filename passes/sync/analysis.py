@@ -14,14 +14,14 @@ its consumer, a set behind the one that holds its producer.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from pypto_spec.ir.loops import least_trips
 from pypto_spec.ir.nodes import Buffer, For, If, Op, Stmt
 from pypto_spec.passes.sync.course import Course
 from pypto_spec.passes.sync.history import Record, hull
 from pypto_spec.passes.sync.knowledge import Visit
-from pypto_spec.passes.sync.model import Anchor, Edge, Fence
+from pypto_spec.passes.sync.model import ALL, PIPES, Anchor, Edge, Fence
 from pypto_spec.passes.sync.places import Step
 from pypto_spec.passes.sync.rotation import STILL, Moves
 
@@ -38,8 +38,11 @@ class Analysis(Course):
     a loop may reach back, and flags that may reach back one round only.
     """
 
-    def __init__(self, body: tuple[Stmt, ...], buffers: Mapping[str, Buffer], ids: int) -> None:
+    def __init__(
+        self, body: tuple[Stmt, ...], buffers: Mapping[str, Buffer], ids: int, kinds: Collection[tuple[str, str]]
+    ) -> None:
         super().__init__(body, buffers, ids)
+        self.kinds = kinds
         self.home_of: dict[tuple[For, int, int, Stmt], For] = {}
         self.pinned: list[Edge] = []
         self.pins = 0
@@ -73,7 +76,10 @@ class Analysis(Course):
         """
         while True:
             self._reset()
+            standing = len(self.walls)
             self._block(self.body, STILL)
+            if len(self.walls) > standing:
+                continue
             if not self.missing and not self.missing_fences:
                 break
             lacking = [k[0] for k in self.missing] + [loop for loop, _ in self.missing_fences.values()]
@@ -191,6 +197,9 @@ class Analysis(Course):
         former = self._crossing(record)
         loop, lag = (former.loop, former.lag(record.time)) if former is not None else (None, 0)
         first, second = self.places.meet(record.op, op, loop)
+        if (PIPES[source], PIPES[target]) not in self.kinds:
+            self._wall(record, op, second, target)
+            return
         if self.final:
             found = self.edges.get((source, target, second)) if loop is None else None
             if found is None:
@@ -225,6 +234,12 @@ class Analysis(Course):
             for holder in holders[holders.index(second) :]:  # the wait stands before all of them
                 if isinstance(holder, For | If):
                     self.learnt.setdefault(holder, []).append((target, source, row, time))
+
+    def _wall(self, record: Record, op: Op, stmt: Stmt, target: int) -> None:
+        """Let `barrier: all` stand where a flag would be that this core does not have; the next run reckons with it."""
+        if not self.final:
+            self.walls.setdefault(stmt, Fence(ALL, stmt, 0)).note(record.op, op)
+        self._learn(target, record.pipe, record.row, record.time)
 
     def _fence(self, op: Op, step: Step, plain: Step) -> None:
         """Put a barrier before an instruction that depends on one of its own pipe."""

@@ -18,7 +18,7 @@ from itertools import pairwise
 from pypto_spec.ir.nodes import For, Stmt
 from pypto_spec.passes.sync.analysis import Analysis
 from pypto_spec.passes.sync.knowledge import Visit
-from pypto_spec.passes.sync.model import ALL, Anchor, Edge, Fence, Row
+from pypto_spec.passes.sync.model import ALL, PIPES, Anchor, Edge, Fence, Row
 from pypto_spec.passes.sync.shape import Shape
 from pypto_spec.passes.sync.turns import least_width
 
@@ -161,7 +161,7 @@ class Flags(Shape):
             if number is None and self._merge(edge, pending):
                 continue
             if number is None and not self._around(edge):
-                number = self._oldest(edge, pools) if edge.guards is None else None
+                number = self._oldest(edge, pools) if edge.guards is None and self._guardable(kind) else None
                 if number is not None:
                     (latest,) = self._rivals(edge, pools[number])
                     touched.add(self._guard(latest, edge))
@@ -169,6 +169,9 @@ class Flags(Shape):
                 self._give_up(edge)
                 continue
             if edge not in guarded and edge.guards is None and not self._knows(edge, edge):
+                if not self._guardable(kind):
+                    self._give_up(edge)
+                    continue
                 touched.add(self._guard_itself(edge))
             edge.id = taken + number
             arms = self._arms(edge)
@@ -179,6 +182,11 @@ class Flags(Shape):
             pending.append(edge)
         self.kinds[kind] = kept
         return touched
+
+    def _guardable(self, kind: Kind) -> bool:
+        """Whether this core has the flags the other way, too."""
+        source, target = kind
+        return (PIPES[target], PIPES[source]) in self.analysis.kinds
 
     # -- ids that take turns --------------------------------------------------------------------------------------
 

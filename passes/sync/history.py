@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pypto_spec.ir.access import Access, overlap
+from pypto_spec.ir.access import Access, ordered, overlap
 from pypto_spec.ir.nodes import Op, Value
-from pypto_spec.passes.sync.model import Row
+from pypto_spec.passes.sync.model import PIPES, Row
 from pypto_spec.passes.sync.rotation import Moves
 from pypto_spec.records import dataclass
 
@@ -115,7 +115,8 @@ class History:
     def conflicts(self, access: Access, atomic: bool, pipe: int, known: Sequence[int], own: bool) -> Iterator[Record]:
         """Records that touch a byte of `access` where one of both writes (two atomic writes do not conflict).
 
-        Only those later than `known` says of their pipe; of `pipe` itself (`own`), or of all others.
+        Only those later than `known` says of their pipe; of `pipe` itself (`own`), or of all others. What the hardware
+        orders by itself is left out.
         """
         space = self.spaces.get(access.space)
         if space is None:
@@ -143,6 +144,8 @@ class History:
                     if id(record) in seen:
                         continue
                     seen.add(id(record))
+                if access.ordered and ordered(record.access, PIPES[record.pipe], access, PIPES[pipe]):
+                    continue
                 if overlap(record.access, access) if touch is None else touch(record, access):
                     yield record
 

@@ -37,7 +37,7 @@ class Moves:
         if isinstance(access.base, int):
             return access
         base = self._exactly(access.base) if self.exact else substitute(access.base, self.values)
-        return Access(access.space, base, access.width, access.steps, access.write)
+        return access.at(base)
 
     def _exactly(self, index: Expr) -> Index:
         base: Index = index.const
@@ -113,5 +113,4 @@ def meet(former: Access, access: Access, lag: int, most: int) -> bool:
 
 
 def _touch(a: Access, b: Access, distance: int) -> bool:
-    first = Access(a.space, 0, a.width, a.steps, a.write)
-    return overlap(first, Access(b.space, distance, b.width, b.steps, b.write))
+    return overlap(a.at(0), b.at(distance))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pypto_spec.check.facts import BARRIERS, FLAG_KINDS
 from pypto_spec.check.model import (
     Await,
     Block,
@@ -45,6 +44,7 @@ from pypto_spec.ir.instr import Effect, InnerBarrier, Ref
 from pypto_spec.ir.nodes import Barrier, Buffer, BufferRef, For, If, Op, Region, SetFlag, Stmt, Value, WaitFlag
 from pypto_spec.ir.rewrite import local_symbols
 from pypto_spec.ir.types import Memory, TensorType, TileType
+from pypto_spec.targets.events import BARRIERS, FLAG_KINDS
 
 MOST_LAGS = 8
 """Iterations back that are told apart at most; slots and ids with a larger period are treated as overlapping."""
@@ -285,7 +285,8 @@ class Builder:
                     base = substitute(base, self.renamed)
                 terms, const = (base.terms, base.const) if isinstance(base, Expr) else ((), base)
                 group = self.group(space, terms)
-            touch = Touch(group, const, form, region.write, effect.atomic and region.write, made)
+            atomic = effect.atomic and region.write
+            touch = Touch(group, const, form, region.write, atomic, made, region.ordered)
             made.touches.append(touch)
             self.touches.append(touch)
         block.nodes.append(made)

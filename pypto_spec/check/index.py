@@ -98,6 +98,7 @@ class AddressIndex:
 
     def __init__(self, flow: Flow, planes: Planes) -> None:
         self.planes = planes
+        self.pipes = flow.pipes
         self.spaces: dict[str, dict[Group, _Shelf]] = {t.group.space: {} for t in flow.touches if t.write}
         self.between: dict[tuple[Group, Group, int, int], tuple[Distance, ...]] = {}
         for touch in flow.touches:
@@ -145,8 +146,14 @@ class AddressIndex:
                     continue
                 if not (found.write or touch.write) or (found.atomic and touch.atomic):
                     continue
-                if may_touch(found.shape, touch.shape, distance, touch.const - found.const):
+                same = bool(touch.ordered) and self._ordered(found, touch)
+                if may_touch(found.shape, touch.shape, distance, touch.const - found.const, same):
                     yield found, not now
+
+    def _ordered(self, found: Touch, touch: Touch) -> bool:
+        """Whether the hardware keeps two accesses in order, if they are of the very same bytes."""
+        pipes = self.pipes
+        return pipes[touch.step.pipe] in found.ordered and pipes[found.step.pipe] in touch.ordered
 
     def _distances(self, group: Group, touch: Touch, plane: int) -> tuple[Distance, ...]:
         """From an access of `group` in that plane to `touch`, without their constants."""

@@ -69,6 +69,8 @@ class Touch:
     write: bool
     atomic: bool
     step: Execute
+    ordered: frozenset[str] = frozenset()
+    """Pipes with whose accesses to the very same bytes the hardware keeps order, where these say so too."""
 
 
 @dataclass(slots=True, eq=False)

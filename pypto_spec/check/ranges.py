@@ -82,11 +82,15 @@ class Distance:
     high: int | None = None
 
 
-def may_touch(a: Shape, b: Shape, distance: Distance, shift: int) -> bool:
-    """Whether `a` at 0 and `b` at one of the distances plus `shift` share a byte; True where it cannot be told."""
+def may_touch(a: Shape, b: Shape, distance: Distance, shift: int, same: bool = False) -> bool:
+    """Whether `a` at 0 and `b` at one of the distances plus `shift` share a byte; True where it cannot be told.
+
+    With `same` it does not count where they are of the very same bytes.
+    """
     base = distance.base + shift
+    same = same and a == b
     if distance.unit == 0:
-        return touch(a, b, base)
+        return touch(a, b, base) and not (same and base == 0)
     low, high = 1 - b.extent, a.extent - 1
     if distance.low is not None:
         low = max(low, distance.low + shift)
@@ -96,7 +100,7 @@ def may_touch(a: Shape, b: Shape, distance: Distance, shift: int) -> bool:
     if first > high:
         return False
     if (high - first) // distance.unit < ENUMERATION_LIMIT:
-        return any(touch(a, b, d) for d in range(first, high + 1, distance.unit))
+        return any(touch(a, b, d) for d in range(first, high + 1, distance.unit) if d or not same)
     if a.steps and b.steps and a.steps[0][1] == b.steps[0][1]:
         stride, gap, need = a.steps[0][1], _inner(a).extent, _inner(b).extent
         apart = low // stride == high // stride and low % stride >= gap and high % stride + need <= stride

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pypto_spec.check.facts import BARRIERS, FLAG_KINDS
 from pypto_spec.check.model import Execute, Touch
 from pypto_spec.diagnostics.model import Label, Rule, Sink
 from pypto_spec.diagnostics.rules.sync import (
@@ -19,6 +18,7 @@ from pypto_spec.diagnostics.rules.sync import (
 from pypto_spec.diagnostics.span import Loc, Span
 from pypto_spec.ir.expr import Expr, add, to_text
 from pypto_spec.ir.nodes import Barrier, Op, SetFlag, WaitFlag
+from pypto_spec.targets.events import BARRIERS, FLAG_KINDS
 
 MOST_RACES = 20
 """Races reported in one region; a forgotten flag at its start can make hundreds."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from pypto_spec.ir.expr import Expr, Index, Sym, add, bounds, mul, sub, substitute
 from pypto_spec.ir.instr import Region
-from pypto_spec.ir.nodes import Buffer, BufferRef, Op, Value
+from pypto_spec.ir.nodes import Buffer, BufferRef, Op, Pipe, Value
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import TensorType
 from pypto_spec.records import dataclass
@@ -23,7 +23,7 @@ ENUMERATION_LIMIT = 4096
 class Access:
     """`width` bytes at byte `base` of a space, repeated along each (count, stride).
 
-    `space` is the name of an on-chip memory, or the tensor argument for GM.
+    `space` is the name of an on-chip memory, or the tensor argument for GM; `ordered` is as in `Region`.
     """
 
     space: str | Value
@@ -31,6 +31,7 @@ class Access:
     width: int
     steps: Steps
     write: bool
+    ordered: frozenset[Pipe] = frozenset()
 
     @property
     def extent(self) -> int:
@@ -44,7 +45,11 @@ class Access:
         """The same access with symbols replaced."""
         if isinstance(self.base, int):
             return self
-        return Access(self.space, substitute(self.base, values), self.width, self.steps, self.write)
+        return self.at(substitute(self.base, values))
+
+    def at(self, base: Index) -> Access:
+        """The same access at another place."""
+        return Access(self.space, base, self.width, self.steps, self.write, self.ordered)
 
 
 def place(ref: BufferRef, buffers: Mapping[str, Buffer]) -> tuple[str, Index]:
@@ -79,7 +84,7 @@ def accesses(op: Op, regions: Iterable[Region], buffers: Mapping[str, Buffer]) -
         if start is None:
             start = where[region.operand] = locate(op, region.operand, buffers)
         base = add(start[1], region.base)
-        found.append(Access(start[0], base, region.width, region.steps, region.write))
+        found.append(Access(start[0], base, region.width, region.steps, region.write, region.ordered))
     return found
 
 
@@ -138,6 +143,16 @@ def overlap(a: Access, b: Access) -> bool:
         return _touch(a, b, distance)
     low, high = bounds(distance)
     return not ((low is not None and low >= a.extent) or (high is not None and high + b.extent <= 0))
+
+
+def ordered(a: Access, pipe: Pipe, b: Access, other: Pipe) -> bool:
+    """Whether the hardware itself lets one of two accesses wait for the other, on these pipes, where they overlap.
+
+    Only where they are of the very same bytes, and both say so of the other's pipe.
+    """
+    if other not in a.ordered or pipe not in b.ordered:
+        return False
+    return a.width == b.width and a.steps == b.steps and (a.base == b.base or sub(a.base, b.base) == 0)
 
 
 def next_iteration(index: Sym, step: Index, trips: int | None, inner: Iterable[Sym]) -> dict[Sym, Index]:

@@ -103,9 +103,12 @@ class Region:
 class Effect:
     """What an instruction does to memory: its pipe and the regions it reads and writes.
 
-    `atomic` marks writes that other atomic writes may overlap in any order.
+    `atomic` marks writes that other atomic writes may overlap in any order. `unit` is the unit flag of Mmad and
+    Fixpipe: 0 without one, 2 where it waits for the fractals it touches and leaves their flags, 3 where it turns them
+    over.
     """
 
     pipe: Pipe
     regions: tuple[Region, ...]
     atomic: bool = False
+    unit: Index = 0

@@ -287,6 +287,7 @@ def decode_mmad(instr: Instr, dtype_of: DTypeOf) -> Decoded:
         tuple(accesses),
         (("m", m, 1, MAX_MMAD), ("n", n, 1, MAX_MMAD), ("k", k, 1, MAX_MMAD), *_unit_limits(unit)),
         grids=((dst.name, BOX), (lhs.name, FRACTAL), (rhs.name, FRACTAL), *((bias.name, ROW) for bias in more)),
+        unit=unit,
     )
 
 
@@ -356,6 +357,7 @@ def _fixpipe(instr: Instr, dtype_of: DTypeOf, gm: bool) -> Decoded:
         unaligned=frozenset({dst.name}) if gm else frozenset(),
         multiples=() if gm else (("nSize", n, SIDE),),
         grids=((src.name, ROW),),
+        unit=unit,
     )
 
 

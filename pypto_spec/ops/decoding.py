@@ -42,6 +42,8 @@ class Decoded(NamedTuple):
     """What must be a multiple, its value, and of what."""
     grids: tuple[tuple[str, int], ...] = ()
     """Operands that start on another grid than 32 B, and its bytes."""
+    unit: Index = 0
+    """The unit flag, as in `Effect`."""
 
 
 Decoder = Callable[[Instr, DTypeOf], Decoded]

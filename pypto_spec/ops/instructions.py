@@ -23,6 +23,7 @@ of CANN 8.1 and 2026 (order and types of arguments).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from pypto_spec.ir.dtype import BLOCK_BYTES, REPEAT_BYTES
@@ -329,7 +330,8 @@ def effect(instr: Instr, dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown
     `effects`, which follows that state.
     """
     decoded = decode(instr, dtype_of, memory_of)
-    return Effect(decoded.pipe, tuple(r for a in decoded.accesses if (r := a.region()) is not None))
+    regions = tuple(r for a in decoded.accesses if (r := a.region()) is not None)
+    return Effect(decoded.pipe, regions, unit=decoded.unit)
 
 
 def effects(steps: Sequence[Step], dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown) -> Iterator[Effect | None]:
@@ -343,7 +345,7 @@ def effects(steps: Sequence[Step], dtype_of: DTypeOf, memory_of: MemoryOf = memo
             atomic = step.call != "SetAtomicNone"
         found = effect(step, dtype_of, memory_of)
         adds = atomic and any(region.write and region.operand == "to" for region in found.regions)
-        yield Effect(found.pipe, found.regions, atomic=True) if adds else found
+        yield replace(found, atomic=True) if adds else found
 
 
 def validate(instr: Instr, dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown) -> None:

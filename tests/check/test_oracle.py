@@ -7,8 +7,8 @@ from typing import get_args
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from pypto_spec.check.facts import FLAG_KINDS
 from pypto_spec.ir.nodes import Pipe
+from pypto_spec.targets.events import FLAG_KINDS
 from tests.check.making import At, Bar, Do, Down, Item, Up, all_races, check
 from tests.check.oracle import Machine, waits_first
 

@@ -48,7 +48,8 @@ class _Chunker(Rewriter):
         self.program_ = program
         self.context = context
         self.capacity = context.target.capacity[Memory.VEC]
-        self.indices = {v.name for v in (*program.tensors, *program.scalars)} | {d.name for d in program.dims}
+        values = (*program.tensors, *program.created, *program.scalars)
+        self.indices = {v.name for v in values} | {d.name for d in program.dims}
 
     def control(self, node: Control) -> Sequence[Control]:
         if not isinstance(node, Region):

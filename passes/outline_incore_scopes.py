@@ -131,7 +131,7 @@ def _core(region: Region) -> Literal["aiv", "aic"]:
 
 def _names(program: Program) -> Iterator[str]:
     """Names that a new index must not have."""
-    yield from (v.name for v in (*program.tensors, *program.scalars))
+    yield from (v.name for v in (*program.tensors, *program.created, *program.scalars))
     yield from (d.name for d in program.dims)
     yield from (b.name for b in program.buffers)
     for region in regions(program.body):

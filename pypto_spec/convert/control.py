@@ -7,9 +7,11 @@ from typing import Literal
 
 from pypto_spec.convert.body import BodyReader
 from pypto_spec.convert.context import PoisonedError, Reading, end_of
+from pypto_spec.convert.launch_order import in_order
 from pypto_spec.convert.options import read_insisted
 from pypto_spec.convert.ranges import as_found, constants_in, read_range
 from pypto_spec.convert.scope import Name
+from pypto_spec.convert.tensors import read_created
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.syntax import OUT_OF_RANGE
@@ -21,6 +23,7 @@ from pypto_spec.ir.expr import Index, Sym, add, bounds, ceil_div, mul, sub, sym
 from pypto_spec.ir.loops import loop_symbol
 from pypto_spec.ir.nodes import Branch, Control, Grid, Loop, Region
 from pypto_spec.spec.models.statement import Statement
+from pypto_spec.spec.models.structure import CreateTensor
 from pypto_spec.spec.models.structure import Region as RegionModel
 from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -37,15 +40,52 @@ class ControlReader:
         self.reading = reading
         self.program = program
         self.body = BodyReader(reading)
-        self.names: dict[str, Node] = {}
-        """Names of regions and launches so far, for `after`."""
+        self.names: dict[str, tuple[str, Node]] = {}
+        """Names of regions and launches: the region, and where it gets this name."""
+        self.waits: list[tuple[str, str, Node]] = []
+        """What `after` says: a region, the name it waits for, and where that stands."""
+        self.created: dict[str, Loc] = {}
+        """Where tensors are created."""
+        self.around: list[str] = []
+        """The keywords around this point."""
+
+    def read(self, items: Sequence[Statement]) -> tuple[Control, ...]:
+        """All of `program`, in the order in which it is launched."""
+        body = self.block(items)
+        afters: dict[str, dict[str, Node]] = {}
+        for region, name, node in self.waits:
+            if name in self.names:
+                afters.setdefault(region, {})[self.names[name][0]] = node
+                continue
+            self.reading.sink.report(
+                UNDEFINED_NAME,
+                node.span,
+                f"`after` names `{name}`, which is no region of the program",
+                label="no such region",
+                secondary=node.alias_labels,
+                helps=[did_you_mean(name, self.names) or self._known_names()],
+            )
+        if self.reading.sink.has_errors:
+            return body
+        try:
+            return in_order(body, afters)
+        except CompileError as error:
+            for diagnostic in error.diagnostics:
+                self.reading.sink.emit(diagnostic)
+            return body
+
+    def _known_names(self) -> str:
+        return f"regions and launches are {', '.join(f'`{name}`' for name in self.names)}"
 
     def block(self, items: Sequence[Statement]) -> tuple[Control, ...]:
         """A list of control statements; errors are noted and the reading goes on."""
         made: list[Control] = []
         for item in items:
             try:
-                made.append(self.statement(item))
+                if item.keyword == "create_tensor":
+                    self.create(item)
+                else:
+                    made.append(self.statement(item))
             except PoisonedError:
                 continue
             except CompileError as error:
@@ -74,20 +114,12 @@ class ControlReader:
         model = item.model
         assert isinstance(model, RegionModel)
         reading = self.reading
-        self._declare(model.name, item.value)
+        reading.region = model.name
+        self._declare(model.name, model.name, item.value)
         alias = item.node.get("as")
-        for name, node in self._after(item):
-            if name not in self.names:
-                meant = did_you_mean(name, self.names)
-                reading.fail(
-                    UNDEFINED_NAME,
-                    node,
-                    f"`after` names `{name}`, which is no region before this one",
-                    label="no such region",
-                    helps=[meant] if meant else [],
-                )
         if model.as_ is not None and alias is not None:
-            self._declare(model.as_, alias)
+            self._declare(model.as_, model.name, alias)
+        self.waits += [(model.name, name, node) for name, node in self._after(item)]
         blocks: Index | Literal["auto"] | None = None
         written = item.node.get("blocks")
         if written is not None:
@@ -113,7 +145,26 @@ class ControlReader:
             allow=self.body.ops.allow(item.node),
         )
 
-    def _declare(self, name: str, node: Node) -> None:
+    def create(self, item: Statement) -> None:
+        """`create_tensor`: there is one of it for the whole program, whatever is around it."""
+        reading, model = self.reading, item.model
+        assert isinstance(model, CreateTensor)
+        if self.around:
+            word = self.around[-1]
+            reading.fail(
+                NOT_YET,
+                item.key,
+                f"`create_tensor` inside `{word}` is not there yet",
+                label="not here",
+                helps=[f"put it in front of the `{word}`: launches run one after the other, so that all of them can "
+                       "use one tensor in turn"],
+            )  # fmt: skip
+        fields = reading.mapping(item.value, item.node, "create_tensor")
+        loc = self._loc(item)
+        made = read_created(reading, fields, model, self.body.ops.allow(item.node))
+        self.created[made.name] = loc
+
+    def _declare(self, name: str, region: str, node: Node) -> None:
         before = self.names.get(name)
         if before is not None:
             raise CompileError(
@@ -123,12 +174,12 @@ class ControlReader:
                         node.span,
                         f"a region or launch is named `{name}` already",
                         label="this name is taken",
-                        secondary=[Label(before.span, "the other one")],
+                        secondary=[Label(before[1].span, "the other one")],
                         helps=[f"choose another name, for example `{name}_2`"],
                     )
                 ]
             )
-        self.names[name] = node
+        self.names[name] = region, node
 
     def _after(self, item: Statement) -> list[tuple[str, Node]]:
         node = item.node.get("after")
@@ -252,14 +303,18 @@ class ControlReader:
         scope = self.reading.scope
         mark = scope.mark()
         scope.declare(Name(symbol.name, "index", self._index_name(fields)[1], index=sym(symbol)))
+        self.around.append(item.keyword)
         with self.reading.walking(symbol, *(span or ())):
             body = self.block(item.body)
+        self.around.pop()
         scope.close(mark)
         return body
 
     def branch(self, item: Statement) -> Branch:
         """A branch on the host."""
         condition = self.reading.condition(item.value)
+        self.around.append(item.keyword)
         with self.reading.deciding():
             then, other = self.block(item.then), self.block(item.orelse)
+        self.around.pop()
         return Branch(condition=condition, then=then, other=other, loc=self._loc(item))

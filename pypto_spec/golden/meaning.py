@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 from pypto_spec.golden.need_torch import torch
+from pypto_spec.golden.storage import POISON, undefined
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.condition import holds
 from pypto_spec.ir.expr import Expr, Index, Sym, evaluate, symbols
@@ -39,9 +40,6 @@ from pypto_spec.ir.types import Layout, ScalarType, TensorType, TileType
 from pypto_spec.ops.build import torch_dtype
 from pypto_spec.ops.pad import identity, pad_value
 
-POISON = 0xFF
-"""What undefined bytes hold: NaN in every floating-point dtype, -1 in integers."""
-
 
 @dataclass(slots=True)
 class Machine:
@@ -66,6 +64,10 @@ class Machine:
         given = {v.name: value for v, value in self.scalars.items()}
         for symbol in _scalar_symbols(self.program.body):
             self.indices.setdefault(symbol, int(given[symbol.name]))
+        for tensor in self.program.created:
+            kind = tensor.type
+            assert isinstance(kind, TensorType)
+            self.tensors[tensor] = undefined(tuple(map(self._number, kind.shape)), kind.dtype)
 
     def run(self) -> None:
         """Run every region in program order, blocks one after the other."""

@@ -362,7 +362,11 @@ class Golden:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Program:
-    """A whole program. `tensors` and `scalars` are its arguments in order; `dims` its run-time dimensions."""
+    """A whole program. `tensors` and `scalars` are its arguments in order; `dims` its run-time dimensions.
+
+    `created` are the tensors of its own in GM (`create_tensor`), which regions hand to later ones; `tensor_locs` says
+    where these and the arguments are declared.
+    """
 
     name: str
     about: str
@@ -372,6 +376,7 @@ class Program:
     body: tuple[Control, ...]
     loc: Loc
     dims: tuple[Sym, ...] = ()
+    created: tuple[Value, ...] = ()
     buffers: tuple[Buffer, ...] = ()
     golden: Golden | None = None
     disabled: tuple[str, ...] = ()

@@ -310,6 +310,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "diagnostics": lambda: fields(sections.DiagnosticsSpec),
     "dump": lambda: fields(sections.DumpSpec),
     "region": lambda: fields(structure.Region),
+    "create-tensor": lambda: fields(structure.CreateTensor),
     "for": lambda: fields(structure.For),
     "call": lambda: fields(structure.Call),
     "variants": lambda: fields(sections.VariantsSpec),

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from pypto_spec.spec.models.base import Blocks, Formula, LetFormula, Model, Name, Names, Order, Pairs, ValueName
-from pypto_spec.spec.models.fields import OnChip
+from pypto_spec.spec.models.fields import DType, OnChip
 
 PipeWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix"]
 BarrierWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix", "all"]
@@ -129,6 +129,14 @@ class Region(Model):
     ] = None
     ring: Annotated[Ring | None, Field(description="slots between cube and vector (reserved: not there yet)")] = None
     kernel: Annotated[Name | None, Field(description="C++ name of the kernel; dumps only")] = None
+
+
+class CreateTensor(Model):
+    """A tensor in global memory for what one region hands to a later one. It starts with undefined contents."""
+
+    into: Annotated[Name, Field(description="name of the tensor", examples=["tmp"])]
+    dtype: Annotated[DType, Field(description="data type")]
+    shape: Annotated[tuple[Formula, ...], Field(description="extents", examples=[["M", 128]], min_length=1)]
 
 
 class If(Model):

@@ -175,8 +175,16 @@ def _grid(grid: Grid) -> str:
     count = count_text(grid.count)
     if grid.kind == "spmd":
         fields.append(("blocks", count))
+    elif grid.inner:
+        assert not isinstance(grid.count, str)
+        names = [grid.index.name, *(index.name for index, _ in grid.inner)]
+        counts = (grid.count, *(found for _, found in grid.inner))
+        fields = [("index", emit.sequence(map(emit.word, names))), ("count", indices(counts))]
     else:
         fields.append(("count", count))
+    if grid.kind == "parallel":
+        if grid.most is not None:
+            fields.append(("blocks", str(grid.most)))
         if grid.start != 0:
             fields.append(("start", indices((grid.start,))[1:-1]))
         if grid.step != 1:

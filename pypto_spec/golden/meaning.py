@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, product
+from math import prod
 from typing import Any
 
 from pypto_spec.golden.need_torch import torch
@@ -90,10 +91,12 @@ class Machine:
 
     def _grid(self, grid: Grid) -> None:
         count = self.auto_blocks if grid.count == "auto" else self._number(grid.count)
-        self.indices[grid.blocks_symbol] = count
+        inner = [range(self._number(found)) for _, found in grid.inner]
+        self.indices[grid.blocks_symbol] = count * prod(map(len, inner))
         start, step = self._number(grid.start), self._number(grid.step)
-        for number in range(count):
+        for number, *others in product(range(count), *inner):
             self.indices[grid.index] = start + number * step
+            self.indices.update(zip((index for index, _ in grid.inner), others, strict=True))
             self._controls(grid.body)
 
     def _each(self, index: Sym, start: Index, stop: Index, step: Index, body: tuple[Control, ...]) -> None:

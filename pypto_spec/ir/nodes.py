@@ -300,7 +300,9 @@ class Loop:
 class Grid:
     """`spmd` (one run of the body per block index) or `parallel` (independent indices shared out over blocks).
 
-    Around a region it is one launch. `count` is the number of blocks (spmd) or of indices (parallel).
+    Around a region it is one launch. `count` is the number of blocks (spmd) or of indices (parallel). A `parallel` may
+    have `inner` indices besides, each with its count: its cells are walked in `order` (see `ir/orders.py`). `most` is
+    the number of blocks that its author allows.
     """
 
     kind: Literal["spmd", "parallel"]
@@ -312,6 +314,8 @@ class Grid:
     start: Index = 0
     step: Index = 1
     order: str | None = None
+    inner: tuple[tuple[Sym, Index], ...] = ()
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

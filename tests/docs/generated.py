@@ -76,6 +76,8 @@ def holds(schema: Mapping[str, Any]) -> str:
             return "expression, or `auto`"
         if set(kind) == {"array", "string"}:
             return "list, or one word"
+        if set(kind) == {"array", "integer", "string"}:
+            return "expression, or a list of them"
         return " or ".join("mapping" if k == "object" else "list" if k == "array" else "expression" for k in kind)
     if kind == "array":
         items = schema.get("items") or schema.get("prefixItems", [{}])[0]

@@ -4,7 +4,8 @@ A region whose arrays all fit as they are, on one block, is left as it is. Other
 are fused into one loop over row chunks, shared out over the region's `blocks`. Column reductions carry an accumulator
 over the chunks; what uses their result starts a second loop. A row that does not fit is divided into columns: for
 elementwise work outside the row loop, for row reductions inside it, with accumulators over the columns. The size of a
-chunk is the largest that the memory passes can place. What cannot be divided is an error with the bytes of a row.
+chunk is the largest that the memory passes can place. Where chunks form a grid of rows and columns, blocks walk it in
+the region's `order`. What cannot be divided is an error with the bytes of a row.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pypto_spec.ir.rewrite import Rewriter, statements, used_values
 from pypto_spec.ir.types import ArrayType, Memory, TensorType
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.chunk.component import (
+    AXES,
     Axis,
     Component,
     describe,
@@ -48,7 +50,8 @@ class _Chunker(Rewriter):
         self.program_ = program
         self.context = context
         self.capacity = context.target.capacity[Memory.VEC]
-        self.indices = {v.name for v in (*program.tensors, *program.scalars)} | {d.name for d in program.dims}
+        values = (*program.tensors, *program.created, *program.scalars)
+        self.indices = {v.name for v in values} | {d.name for d in program.dims}
 
     def control(self, node: Control) -> Sequence[Control]:
         if not isinstance(node, Region):
@@ -82,7 +85,7 @@ class _Chunked:
             name = "block" if "block" not in taken else self.names.fresh("block").replace(".", "")
             self.share = Share(Sym(name, "block", 0, high), Sym("num_blocks()", "blocks", 1, None))
         body = self.body()
-        made = replace(region, body=body, blocks=None)
+        made = replace(region, body=body, blocks=None, order=None if self.share is not None else region.order)
         self.result = made
         if self.share is not None:
             count: Index | Literal["auto"] = "auto" if blocks == "auto" else min(int(str(blocks)), self.chunks)
@@ -147,7 +150,8 @@ class _Chunked:
         self.chunks = max(self.chunks, count)
         if self.share is None or count > 1:
             self.check_shared(component, plan[0] or plan[1])
-            return _Written(component, plan, self.names, self.chunker.indices, self.share).body
+            order = self.region.order
+            return _Written(component, plan, self.names, self.chunker.indices, self.share, order=order).body
         body = _Written(component, plan, self.names, self.chunker.indices, None).body
         return only_first(body, self.share, component.ops[0].loc)
 
@@ -234,18 +238,29 @@ class _Chunked:
 def chunks(component: Component, plan: Plan) -> int:
     """How many full chunks blocks can share out."""
     outer, inner, wide, chunk = plan
+    if is_grid(component, plan):
+        return component.rows // chunk * (component.extent("cols") // wide)
     if component.batch:
         return next(extent_ for extent_ in component.batch if extent_ > 1)
     return component.extent(outer or inner) // (wide if outer else chunk)
+
+
+def is_grid(component: Component, plan: Plan) -> bool:
+    """Whether the chunks form a grid of rows and columns, each of which is a piece of work of its own."""
+    stored = [op.operands["from"] for op in component.ops if is_store(op)]
+    whole = all(component.varies(value, axis) for value in stored for axis in AXES)
+    return plan[0] == "cols" and whole and not component.batch and not component.has("col_reduce")
 
 
 class _Written:
     """The statements of a component under a plan."""
 
     def __init__(
-        self, component: Component, plan: Plan, names: Names, indices: set[str], share: Share | None, tails: bool = True
-    ) -> None:
+        self, component: Component, plan: Plan, names: Names, indices: set[str], share: Share | None,
+        tails: bool = True, order: str | None = None,
+    ) -> None:  # fmt: skip
         self.plan = plan
+        self.order = order
         self.component = component
         self.writer = Writer(component, names, indices, tails)
         windows: dict[Axis, Window] = {
@@ -274,7 +289,9 @@ class _Written:
 
     def _inside(self, scope: Scope, share: Share | None) -> None:
         outer, axis, wide, chunk = self.plan
-        if outer is None:
+        if share is not None and is_grid(self.component, self.plan):
+            self.writer.grid(scope, (chunk, wide), share, self.order)
+        elif outer is None:
             self.writer.leveled(scope, axis, chunk, share)
         else:
             self.writer.plain(scope, outer, wide, share, lambda s: self.writer.leveled(s, axis, chunk, None))

@@ -1,8 +1,9 @@
 """OutlineIncoreScopes: every region becomes a kernel with a name and a core, and every launch one `spmd`.
 
 It decides the kernel's C++ name (unique in the program), the core where the author left it out, and how the indices of
-a `parallel` are shared out: as many blocks as there are indices, at most as many as the platform has cores, and block b
-takes the indices b, b + blocks, b + 2 * blocks, ... A grid around several regions becomes one launch for each.
+a `parallel` are shared out: as many blocks as there are indices, at most as many as the platform has cores of the kind,
+and block b takes the indices b, b + blocks, b + 2 * blocks, ... Cells of several indices are walked likewise, in the
+grid's order. A grid around several regions becomes one launch for each.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Literal
 
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.cores import NESTED_LAUNCH
-from pypto_spec.diagnostics.rules.target import NOT_YET
+from pypto_spec.diagnostics.rules.shapes import RUNTIME_SIZE
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.arguments import kernel_name
-from pypto_spec.ir.expr import Sym, add, bounds, minimum, mul, sym
+from pypto_spec.ir.expr import Index, Sym, add, bounds, minimum, mul, sym
 from pypto_spec.ir.naming import split
-from pypto_spec.ir.nodes import Branch, Control, For, Grid, Loop, Program, Region
+from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, NumberPhi, Program, Region, Stmt
+from pypto_spec.ir.orders import Cell, RunTimeCountError, cell, cells
 from pypto_spec.ir.rewrite import Rewriter, Substitution, definitions, ops, regions, statements
 from pypto_spec.passes.base import Context, Pass, Property
 
@@ -29,7 +31,7 @@ _WORDS = {Grid: "grid", Loop: "for", Branch: "if"}
 class _Outliner(Rewriter):
     def __init__(self, program: Program, context: Context) -> None:
         super().__init__()
-        self.cores = context.target.vector_cores
+        self.target = context.target
         self.name = program.name
         self.kernels = {r.kernel for r in regions(program.body) if r.kernel is not None}
         self.taken = set(_names(program))
@@ -71,16 +73,16 @@ class _Outliner(Rewriter):
 
     def share(self, grid: Grid, region: Region) -> Grid:
         """A `parallel` around one region as blocks that each walk their share of the indices."""
-        order = region.order or grid.order
-        if order not in (None, "row"):
-            raise _not_yet(region.loc, f"`order: {order}`", "leave `order` out, or write `order: row`")
         assert not isinstance(grid.count, str)
-        blocks = minimum(grid.count, self.cores)
+        if grid.inner:
+            return self.share_cells(grid, region)
+        most = self.most(grid, region)
+        blocks = minimum(grid.count, most)
         high = bounds(grid.count)[1]
-        if high is not None and high <= self.cores and grid.start == 0 and grid.step == 1:
+        if high is not None and high <= most and grid.start == 0 and grid.step == 1:
             block, loop = Sym(grid.index.name, "block", 0, high - 1), None
         else:
-            block = Sym(self.fresh(f"{grid.index.name}_block"), "block", 0, self.cores - 1)
+            block = Sym(self.fresh(f"{grid.index.name}_block"), "block", 0, most - 1)
             loop = For(
                 index=grid.index,
                 start=add(grid.start, mul(sym(block), grid.step)),
@@ -90,10 +92,32 @@ class _Outliner(Rewriter):
                 loc=grid.loc,
             )
         body = (loop,) if loop is not None else Substitution({grid.index: sym(block)}).block(region.body)
-        return replace(
-            grid, kind="spmd", index=block, count=blocks, start=0, step=1, order=None,
-            body=(replace(region, body=body, order=None),),
-        )  # fmt: skip
+        return _spmd(grid, region, block, blocks, body)
+
+    def share_cells(self, grid: Grid, region: Region) -> Grid:
+        """The same over the cells of several indices, in the grid's order."""
+        assert not isinstance(grid.count, str)
+        indices = (grid.index, *(index for index, _ in grid.inner))
+        counts = (grid.count, *(count for _, count in grid.inner))
+        most, total = self.most(grid, region), cells(counts)
+        high = bounds(total)[1]
+        walked = high is None or high > most
+        block = Sym(self.fresh("block" if walked else "cell"), "block", 0, most - 1 if walked else high)
+        place = Sym(self.fresh("cell"), "loop", 0, None if high is None else high - 1) if walked else block
+        try:
+            found = cell(region.order or grid.order, counts, sym(place))
+        except RunTimeCountError as error:
+            raise _run_time_count(grid, region.order or grid.order, indices, counts, error.axis) from None
+        body = tuple(_at(found, indices, region.body, grid.loc))
+        if walked:
+            step = sym(grid.blocks_symbol)
+            body = (For(index=place, start=sym(block), stop=total, step=step, body=body, loc=grid.loc),)
+        return _spmd(grid, region, block, minimum(total, most), body)
+
+    def most(self, grid: Grid, region: Region) -> int:
+        """The most blocks that a grid is shared out over."""
+        cores = self.target.cube_cores if core_of(region) == "aic" else self.target.vector_cores
+        return cores if grid.most is None else min(grid.most, cores)
 
     def fresh(self, name: str) -> str:
         """A name that nothing in the program has."""
@@ -107,7 +131,7 @@ class _Outliner(Rewriter):
     # Kernels
 
     def region(self, region: Region) -> Region:
-        core = region.core or _core(region)
+        core = core_of(region)
         kernel = region.kernel
         if kernel is None:
             first = kernel_name(self.name, region.name)
@@ -123,13 +147,63 @@ def _around(grid: Grid, region: Region) -> Grid:
     return grid if len(grid.body) == 1 and grid.body[0] is region else replace(grid, body=(region,))
 
 
-def _core(region: Region) -> Literal["aiv", "aic"]:
-    return "aic" if any(op.defn.pipe in _CUBE_PIPES for op in ops(region.body)) else "aiv"
+def core_of(region: Region) -> Literal["aiv", "aic"]:
+    """The core that a region runs on."""
+    return region.core or ("aic" if any(op.defn.pipe in _CUBE_PIPES for op in ops(region.body)) else "aiv")
+
+
+def _spmd(grid: Grid, region: Region, block: Sym, blocks: Index, body: tuple[Stmt, ...]) -> Grid:
+    """The launch that a `parallel` becomes."""
+    return replace(
+        grid, kind="spmd", index=block, count=blocks, start=0, step=1, order=None, inner=(), most=None,
+        body=(replace(region, body=body, order=None),),
+    )  # fmt: skip
+
+
+def _at(found: Cell, indices: Sequence[Sym], body: tuple[Stmt, ...], loc: Loc) -> Iterator[Stmt]:
+    """A body at a cell: its indices as expressions, or as numbers that an `if` picks where two rules give them."""
+    values = found.first
+    if found.condition is not None:
+        picked = [
+            NumberPhi(Sym(index.name, "local", index.low, index.high), first, rest)
+            for index, first, rest in zip(indices, found.first, found.rest, strict=True)
+            if first != rest
+        ]
+        yield If(condition=found.condition, then=(), other=(), loc=loc, numbers=tuple(picked))
+        known = {number.result.name: sym(number.result) for number in picked}
+        values = tuple(known.get(index.name, first) for index, first in zip(indices, found.first, strict=True))
+    yield from Substitution(dict(zip(indices, values, strict=True))).block(body)
+
+
+def _run_time_count(
+    grid: Grid, order: str | None, indices: Sequence[Sym], counts: Sequence[Index], axis: int
+) -> CompileError:
+    """The error for an order that divides by a run-time count."""
+    name, word = indices[axis].name, (order or "row").partition(":")[0]
+    others = [o for o in ("row", "col") if o != word and _possible(o, counts)]
+    helps = [f"write `order: {other}`, which does not divide by it" for other in others[:1]]
+    helps.append(f"or put a `for` over `{name}` into the region, and leave it out here")
+    return CompileError([
+        diagnose(
+            RUNTIME_SIZE, grid.loc.field(f"count.{axis}"),
+            f"`order: {word}` divides by the count of `{name}`, which must be known at compile time, found "
+            f"`{counts[axis]}`",
+            label="known at run time only", helps=helps,
+        )
+    ])  # fmt: skip
+
+
+def _possible(order: str, counts: Sequence[Index]) -> bool:
+    try:
+        cell(order, counts, 0)
+    except RunTimeCountError:
+        return False
+    return True
 
 
 def _names(program: Program) -> Iterator[str]:
     """Names that a new index must not have."""
-    yield from (v.name for v in (*program.tensors, *program.scalars))
+    yield from (v.name for v in (*program.tensors, *program.created, *program.scalars))
     yield from (d.name for d in program.dims)
     yield from (b.name for b in program.buffers)
     for region in regions(program.body):
@@ -140,6 +214,7 @@ def _names(program: Program) -> Iterator[str]:
         node = stack.pop()
         if isinstance(node, Loop | Grid):
             yield node.index.name
+            yield from (index.name for index, _ in (node.inner if isinstance(node, Grid) else ()))
             stack.extend(node.body)
         elif isinstance(node, Branch):
             stack.extend((*node.then, *node.other))
@@ -151,10 +226,6 @@ def _nested(loc: Loc, message: str, grid: Grid, way_out: str) -> CompileError:
         NESTED_LAUNCH, loc.span, message, label="cannot stand inside a launch", secondary=secondary, helps=[way_out]
     )
     return CompileError([found])
-
-
-def _not_yet(loc: Loc, what: str, way_out: str) -> CompileError:
-    return CompileError([diagnose(NOT_YET, loc.span, f"{what} is not there yet", helps=[way_out])])
 
 
 def run(program: Program, context: Context) -> Program:

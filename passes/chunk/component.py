@@ -114,15 +114,28 @@ def forwarded(run: Sequence[Op]) -> list[Op]:
                 made.remove(latest[target])
             stored[target] = op.operands["from"]
             latest[target] = op
+        elif is_store(op):
+            stored.pop(op.operands["to"], None)  # it holds something else now
+            latest.pop(op.operands["to"], None)
         made.append(op)
     return made
 
 
 def whole_store(op: Op) -> bool:
     """Whether a store replaces its whole tensor."""
+    return reaches_all(op) and not is_atomic(op)
+
+
+def reaches_all(op: Op) -> bool:
+    """Whether a store reaches its whole tensor."""
     at = op.attrs.get("at")
     zero = at is None or (isinstance(at, tuple) and all(a == 0 for a in at))
-    return zero and op.attrs.get("atomic") in (None, "none") and dims(op.operands["from"]) == dims(op.operands["to"])
+    return zero and dims(op.operands["from"]) == dims(op.operands["to"])
+
+
+def is_atomic(op: Op) -> bool:
+    """Whether a store adds to what is there."""
+    return op.attrs.get("atomic") not in (None, "none")
 
 
 def split(run: Sequence[Op]) -> list[list[Op]]:
@@ -148,6 +161,12 @@ def split(run: Sequence[Op]) -> list[list[Op]]:
     return [groups[n] for n in sorted(groups)]
 
 
+def _used_again(store: Op, ops: Sequence[Op]) -> bool:
+    """Whether other ops use the tensor that one stores to."""
+    target = store.operands["to"]
+    return any(value is target for op in ops if op is not store for value in op.operands.values())
+
+
 def describe(ops: Sequence[Op]) -> Component | str:
     """The component, or in words why one loop over rows cannot serve these ops."""
     values = list(dict.fromkeys(v for op in ops for v in (*op.operands.values(), *op.results)))
@@ -163,8 +182,10 @@ def describe(ops: Sequence[Op]) -> Component | str:
             return f"`{op.name}` of an array moves elements between rows"
         if is_window(op) and any(is_store(other) and other.operands["to"] is op.operands["x"] for other in ops):
             return f"a part of `{op.operands['x'].name}` is read, and the whole of it written"
-        if is_store(op) and not whole_store(op):
+        if is_store(op) and not reaches_all(op):
             return "a store of a part of a tensor cannot be divided"
+        if is_store(op) and is_atomic(op) and _used_again(op, ops):
+            return f"`{op.operands['to'].name}` is added to, and read or written by another statement here"
     batches = {b for v in arrays if (b := dims(v)[:-2]) and any(n > 1 for n in b)}
     rows = {n for v in arrays if (n := extent(v, "rows")) > 1}
     cols = {n for v in arrays if (n := extent(v, "cols")) > 1}

@@ -15,9 +15,10 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import FP16, FP32, DType
 from pypto_spec.ir.expr import Index, Sym, add, mul, sym
 from pypto_spec.ir.naming import Names
-from pypto_spec.ir.nodes import Attr, Carry, Condition, For, If, Op, Stmt, Value
+from pypto_spec.ir.nodes import Attr, Carry, Condition, For, If, NumberPhi, Op, Stmt, Value
+from pypto_spec.ir.orders import cell
 from pypto_spec.ir.types import TensorType, TileType
-from pypto_spec.passes.chunk.component import Axis, Component, dims, extent, is_copy, is_store, is_window, sources
+from pypto_spec.passes.chunk.component import AXES, Axis, Component, dims, extent, is_copy, is_store, is_window, sources
 from pypto_spec.passes.making import make
 from pypto_spec.records import dataclass
 
@@ -167,6 +168,36 @@ class Writer:
             tail = scope.inner(axis, Window(whole * chunk, rest))
             inner(tail)
             scope.body += only_first(tail.body, share, self.loc)
+
+    def grid(self, scope: Scope, chunks: tuple[int, int], share: Share, order: str | None) -> None:
+        """One loop over the grid of chunks, and one over what is left of each row; `chunks` are rows and columns."""
+        rows, cols = (self.component.extent(axis) for axis in AXES)
+        down, (across, rest) = rows // chunks[0], divmod(cols, chunks[1])
+        place = Sym(self.fresh_index("chunk"), "loop", 0, down * across - 1)
+        found = cell(order, (down, across), sym(place))
+        row, part = found.first
+        body = scope.inner()
+        if found.condition is not None:
+            names = (
+                Sym(self.fresh_index("row"), "local", 0, down - 1),
+                Sym(self.fresh_index("part"), "local", 0, across - 1),
+            )
+            numbers = tuple(map(NumberPhi, names, found.first, found.rest))
+            body.body.append(If(condition=found.condition, then=(), other=(), loc=self.loc, numbers=numbers))
+            row, part = map(sym, names)
+        self.piece(body, (mul(row, chunks[0]), mul(part, chunks[1])), chunks)
+        scope.body.append(self.loop(place, down * across, body.body, (), share))
+        if rest and self.tails:
+            index = Sym(self.fresh_index("row"), "loop", 0, down - 1)
+            tail = scope.inner()
+            self.piece(tail, (mul(sym(index), chunks[0]), across * chunks[1]), (chunks[0], rest))
+            scope.body.append(self.loop(index, down, tail.body, (), share))
+
+    def piece(self, scope: Scope, at: tuple[Index, Index], shape: tuple[int, int]) -> None:
+        """All ops on one piece of the arrays."""
+        scope.windows = dict(zip(AXES, map(Window, at, shape), strict=True))
+        for op in self.component.ops:
+            self.statement(op, scope)
 
     def loop(self, index: Sym, count: int, body: list[Stmt], carries: tuple[Carry, ...], share: Share | None) -> For:
         """A loop over `count` chunks, or over this block's share of them."""

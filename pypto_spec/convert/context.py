@@ -19,7 +19,7 @@ from pypto_spec.diagnostics.rules.syntax import MISSING_KEY, WRONG_TYPE
 from pypto_spec.diagnostics.span import Loc, Located, Source, Span
 from pypto_spec.diagnostics.suggest import did_you_mean
 from pypto_spec.ir.expr import Index, Sym, bounds
-from pypto_spec.ir.nodes import Buffer, BufferRef, Condition, Dump
+from pypto_spec.ir.nodes import Buffer, BufferRef, Condition, Dump, Value
 from pypto_spec.records import dataclass
 from pypto_spec.spec.formula import Expr, FormulaError, parse_expression
 from pypto_spec.spec.models.document import Function
@@ -44,6 +44,15 @@ def end_of(item: Statement) -> int:
     return item.value.end if len(item.value.via) == len(item.key.via) else item.key.end
 
 
+@dataclass(frozen=True, slots=True)
+class EarlyRead:
+    """A statement of a region that reads a tensor before anything in the text stores to it."""
+
+    region: str
+    tensor: str
+    place: Place
+
+
 @dataclass(slots=True)
 class Reading:
     """The state of reading one program."""
@@ -66,6 +75,10 @@ class Reading:
     unreadable: set[str] = field(default_factory=set)
     """Buffers that were reported; what is put in one is not looked into."""
     functions: Mapping[str, Function] = field(default_factory=dict)
+    created: dict[Value, frozenset[str]] = field(default_factory=dict)
+    """Tensors that `create_tensor` made so far, and the codes that each allows itself."""
+    early: list[EarlyRead] = field(default_factory=list)
+    """Reads of tensors that nothing in the text before them stores to; the order of launches decides about them."""
     written: set[str] = field(default_factory=set)
     """Tensors that some statement read so far stores to."""
     walked: set[Sym] = field(default_factory=set)
@@ -77,6 +90,9 @@ class Reading:
     """Constants that were reported as no integers; one message each."""
     loops: int = 0
     """Loops around this point, host loops and grids among them."""
+
+    region: str = ""
+    """The region being read."""
 
     jumps: int = 0
     """Each `break` and `continue` read so far."""

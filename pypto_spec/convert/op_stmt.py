@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NoReturn
 
-from pypto_spec.convert.context import PoisonedError, Reading
+from pypto_spec.convert.context import EarlyRead, PoisonedError, Reading
 from pypto_spec.convert.debug_text import read_format
 from pypto_spec.convert.instructions import INSTRUCTIONS_HELP, InstructionTextError
 from pypto_spec.convert.op_fields import FieldReader
@@ -171,14 +171,9 @@ class OpReader:
         reading = self.reading
         if stores and access is Access.IN:
             raise self.read_only(found, place)
-        if not stores and access is Access.OUT and found.text not in reading.written and not reading.loops:
-            reading.fail(
-                WRONG_ACCESS,
-                place,
-                f"`{found.text}` is read before anything was stored to it",
-                label="nothing is in it yet",
-                helps=["store to it first, or give it `access: inout` if it comes with values"],
-            )
+        undefined = access is Access.OUT or found.value in reading.created
+        if not stores and undefined and found.text not in reading.written and not reading.loops:
+            reading.early.append(EarlyRead(reading.region, found.text, place))
 
     def read_only(self, found: Name, place: Place) -> CompileError:
         """The error for a statement that writes an `in` tensor."""

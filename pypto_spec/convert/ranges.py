@@ -22,7 +22,7 @@ def read_range(reading: Reading, fields: MappingNode, least: int = 0) -> tuple[I
     count = fields.get("count")
     if count is not None:
         stop = reading.index(count)
-        _check_count(reading, count, stop, least)
+        check_count(reading, count, stop, least)
         return 0, stop, 1
     node = fields.get("range")
     items = reading.items(node, fields, "range")
@@ -60,7 +60,7 @@ def read_range(reading: Reading, fields: MappingNode, least: int = 0) -> tuple[I
     return start, stop, step
 
 
-def _check_count(reading: Reading, node: Node, count: Index, least: int) -> None:
+def check_count(reading: Reading, node: Node, count: Index, least: int) -> None:
     """Refuse a count that is certainly too low."""
     high = bounds(count)[1]
     if high is None or high >= least:

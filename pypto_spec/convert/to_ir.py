@@ -6,12 +6,13 @@ control flows, gives every binding a version of its own, and adds what loops car
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 from pypto_spec.collector import collector_paused
 from pypto_spec.convert.body import read_buffer
+from pypto_spec.convert.contents import check_tensors, report_early
 from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.control import ControlReader
 from pypto_spec.convert.exprs import FUNCTIONS, Expressions
@@ -19,14 +20,13 @@ from pypto_spec.convert.golden import check_golden, read_golden
 from pypto_spec.convert.let_calls import is_known_function
 from pypto_spec.convert.options import check_options
 from pypto_spec.convert.scope import Fresh, Name, Scope
-from pypto_spec.convert.strides import read_strides
+from pypto_spec.convert.tensors import read_argument
 from pypto_spec.diagnostics.model import CompileError, Sink
 from pypto_spec.diagnostics.rules.names import NEVER_WRITTEN, SHADOWED_NAME
-from pypto_spec.diagnostics.rules.syntax import NUMBER_RANGE, OUT_OF_RANGE
-from pypto_spec.diagnostics.rules.target import NOT_YET
+from pypto_spec.diagnostics.rules.syntax import OUT_OF_RANGE
 from pypto_spec.diagnostics.span import Loc, Source
-from pypto_spec.ir.dtype import DTYPES, DType
-from pypto_spec.ir.expr import Index, Sym, bounds, sym
+from pypto_spec.ir.dtype import DTYPES
+from pypto_spec.ir.expr import Sym, sym
 from pypto_spec.ir.nodes import Dump, Program, TargetOptions, Value
 from pypto_spec.ir.types import Access, ScalarType, TensorType, round_up
 from pypto_spec.spec.models.document import Document
@@ -111,8 +111,10 @@ class _Converter:
         if reading.dump is None:
             check_options(document, reading.sink)
         control = ControlReader(reading, model.name)
-        body = control.block(document.program)
-        if not reading.sink.has_errors:
+        body = control.read(document.program)
+        if reading.sink.has_errors:
+            report_early(reading, ordered=bool(control.waits))
+        else:
             self._outputs(tensors)
         reading.sink.stop_on_errors()
         target = model.target
@@ -133,13 +135,16 @@ class _Converter:
             body=body,
             loc=Loc(document.key_span("name"), document.root),
             dims=dims,
+            created=tuple(reading.created),
             buffers=tuple(reading.buffers.values()),
             golden=read_golden(document),
             disabled=tuple(model.diagnostics.disable),
             promoted=tuple(model.diagnostics.error),
             dump=reading.dump,
-            tensor_locs=dict(_places(tensor_section)),
+            tensor_locs={**dict(_places(tensor_section)), **control.created},
         )
+        check_tensors(program, reading)
+        reading.sink.stop_on_errors()
         check_golden(document, program, reading.sink)
         return program
 
@@ -198,64 +203,18 @@ class _Converter:
         return value
 
     def _tensor(self, key: KeyNode, node: Node) -> Value:
-        reading = self.reading
-        spec = self.document.model.tensors[key.text]
-        fields = reading.mapping(node, node, key.text)
-        layout = fields.get("layout")
-        if spec.layout != "nd" and layout is not None:
-            reading.fail(NOT_YET, layout, f"`layout: {spec.layout}` of a tensor is not there yet", label="not yet")
-        reading.exprs.affine = False
-        try:
-            shape = tuple(self._extent(key, item) for item in reading.items(fields.get("shape"), fields, "shape"))
-            access, dtype = Access(spec.access), DTYPES[spec.dtype]
-            pitches = read_strides(reading, key.text, fields, dtype, shape, access)
-        except (CompileError, PoisonedError):
-            reading.scope.declare(Name(key.text, "value", key))  # nothing more is said about what uses it
-            raise
-        finally:
-            reading.exprs.affine = reading.dump is None
-        self._size(key, fields.get("shape") or node, dtype, shape)
-        value = Value(key.text, TensorType(dtype, shape, access, pitches))
-        reading.scope.declare(Name(key.text, "tensor", key, value))
-        return value
-
-    def _size(self, key: KeyNode, where: Node, dtype: DType, shape: Sequence[Index]) -> None:
-        """Offsets in a tensor are 64-bit numbers, even where all its symbols are as small as they can be."""
-        least = dtype.bytes
-        for extent in shape:
-            least *= bounds(extent)[0] or 1
-        if least >= 2**63:
-            self.reading.fail(
-                NUMBER_RANGE,
-                where,
-                f"`{key.text}` takes {least:,} bytes, which do not fit in 64 bits",
-                label="too large for any memory",
-                helps=["make an extent smaller"],
-            )
-
-    def _extent(self, key: KeyNode, item: Node) -> Index:
-        """An extent of a tensor, which is 1 or more where it is known."""
-        extent = self.reading.index(item)
-        high = bounds(extent)[1]
-        if high is not None and high < 1:
-            self.reading.fail(
-                OUT_OF_RANGE,
-                item,
-                f"an extent of `{key.text}` is {extent if isinstance(extent, int) else f'at most {high}'}",
-                label="an extent is 1 or more",
-                helps=["write 1 or more; a size known at run time is a symbol: `symbols: {M: {min: 1, max: 4096}}`"],
-            )
-        return extent
+        return read_argument(self.reading, key, node, self.document.model.tensors[key.text])
 
     def _buffer(self, key: KeyNode, node: Node) -> None:
         fields = self.reading.mapping(node, node, key.text)
         self.reading.buffers[key.text] = read_buffer(self.reading, key.text, fields, Loc(key.span, fields))
 
     def _outputs(self, tensors: tuple[Value, ...]) -> None:
-        """Every output is written somewhere."""
+        """Every output is written somewhere; one that is read as well is the matter of `check_tensors`."""
+        read = {early.tensor for early in self.reading.early}
         for tensor in tensors:
             assert isinstance(tensor.type, TensorType)
-            if tensor.type.access is Access.OUT and tensor.name not in self.reading.written:
+            if tensor.type.access is Access.OUT and tensor.name not in self.reading.written | read:
                 self.reading.sink.report(
                     NEVER_WRITTEN,
                     self.document.key_span("tensors", tensor.name),

@@ -33,7 +33,7 @@ def to_spec(program: Program) -> str:
         sections.append(["tensors:", *emit.block(_tensors(program), "  ")])
     if program.buffers:
         sections.append(["buffers:", *emit.block(((b.name, _buffer(b)) for b in program.buffers), "  ")])
-    body = _controls(program.body, "  ", BodyPrinter(program))
+    body = [*_created(program), *_controls(program.body, "  ", BodyPrinter(program))]
     sections.append(["program:", *body] if body else ["program: []"])
     if program.golden is not None:
         sections.append(_golden(program.golden))
@@ -95,6 +95,18 @@ def _tensors(program: Program) -> Iterator[tuple[str, str]]:
         if kind.access is not Access.IN:
             fields.append(("access", kind.access.value))
         yield tensor.name, emit.mapping(fields)
+
+
+def _created(program: Program) -> Iterator[str]:
+    """The tensors of the program's own; they are there from its start, so they stand before all launches."""
+    for tensor in program.created:
+        kind = tensor.type
+        assert isinstance(kind, TensorType)
+        fields = [("into", emit.word(tensor.name)), ("dtype", kind.dtype.name), ("shape", indices(kind.shape))]
+        yield f"  - create_tensor: {emit.mapping(fields)}"
+        loc = program.tensor_locs.get(tensor.name)
+        if loc is not None:
+            yield f"    src: [{loc.span.line}, {loc.span.col}]"
 
 
 def _buffer(buffer: Buffer) -> str:
@@ -163,8 +175,16 @@ def _grid(grid: Grid) -> str:
     count = count_text(grid.count)
     if grid.kind == "spmd":
         fields.append(("blocks", count))
+    elif grid.inner:
+        assert not isinstance(grid.count, str)
+        names = [grid.index.name, *(index.name for index, _ in grid.inner)]
+        counts = (grid.count, *(found for _, found in grid.inner))
+        fields = [("index", emit.sequence(map(emit.word, names))), ("count", indices(counts))]
     else:
         fields.append(("count", count))
+    if grid.kind == "parallel":
+        if grid.most is not None:
+            fields.append(("blocks", str(grid.most)))
         if grid.start != 0:
             fields.append(("start", indices((grid.start,))[1:-1]))
         if grid.step != 1:

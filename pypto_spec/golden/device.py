@@ -109,9 +109,13 @@ def _case(run: GoldenRun, name: str, number: int) -> dict[str, object]:
         tensors.append(f"{{{', '.join(fields)}}}")
     places = iter(range(len(tensors)))
     passed = [f"tensors[{next(places)}]" if a.kind == "tensor" else _passed(run, a) for a in program.arguments]
-    head = f"int32_t Launch{number}(void* const* tensors, void* stream) {{"
-    call = [f"    return {program.symbol}_launch({', '.join([*passed, 'stream'])});"]
-    return {"name": name, "tensors": tensors, "launch": [head, *call, "}"]}
+    own_head = ", void* workspace" if program.created else ""
+    head = f"int32_t Launch{number}(void* const* tensors{own_head}, void* stream) {{"
+    own = ["workspace"] if program.created else []
+    sizes = [_passed(run, a) for a in program.workspace_arguments]
+    bytes_of = f"{program.symbol}_workspace_bytes({', '.join(sizes)})" if program.created else "0"
+    call = [f"    return {program.symbol}_launch({', '.join([*passed, *own, 'stream'])});"]
+    return {"name": name, "tensors": tensors, "workspace": bytes_of, "launch": [head, *call, "}"]}
 
 
 def _flag(value: bool) -> str:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, product
+from math import prod
 from typing import Any
 
 from pypto_spec.golden.need_torch import torch
+from pypto_spec.golden.storage import POISON, undefined
 from pypto_spec.golden.sums import record
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.condition import holds
@@ -40,9 +42,6 @@ from pypto_spec.ir.types import Layout, ScalarType, TensorType, TileType
 from pypto_spec.ops.build import torch_dtype
 from pypto_spec.ops.pad import identity, pad_value
 
-POISON = 0xFF
-"""What undefined bytes hold: NaN in every floating-point dtype, -1 in integers."""
-
 
 @dataclass(slots=True)
 class Machine:
@@ -67,6 +66,10 @@ class Machine:
         given = {v.name: value for v, value in self.scalars.items()}
         for symbol in _scalar_symbols(self.program.body):
             self.indices.setdefault(symbol, int(given[symbol.name]))
+        for tensor in self.program.created:
+            kind = tensor.type
+            assert isinstance(kind, TensorType)
+            self.tensors[tensor] = undefined(tuple(map(self._number, kind.shape)), kind.dtype)
 
     def run(self) -> None:
         """Run every region in program order, blocks one after the other."""
@@ -89,10 +92,12 @@ class Machine:
 
     def _grid(self, grid: Grid) -> None:
         count = self.auto_blocks if grid.count == "auto" else self._number(grid.count)
-        self.indices[grid.blocks_symbol] = count
+        inner = [range(self._number(found)) for _, found in grid.inner]
+        self.indices[grid.blocks_symbol] = count * prod(map(len, inner))
         start, step = self._number(grid.start), self._number(grid.step)
-        for number in range(count):
+        for number, *others in product(range(count), *inner):
             self.indices[grid.index] = start + number * step
+            self.indices.update(zip((index for index, _ in grid.inner), others, strict=True))
             self._controls(grid.body)
 
     def _each(self, index: Sym, start: Index, stop: Index, step: Index, body: tuple[Control, ...]) -> None:

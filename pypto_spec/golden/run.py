@@ -19,7 +19,7 @@ from pypto_spec.golden.launches import Run, launches
 from pypto_spec.golden.meaning import Machine
 from pypto_spec.golden.need_torch import torch
 from pypto_spec.golden.python import reference
-from pypto_spec.golden.storage import Storage, store, strides_of
+from pypto_spec.golden.storage import Storage, store, strides_of, undefined
 from pypto_spec.golden.sums import recorded
 from pypto_spec.host.run import Arg, Finding, GmArg, HostLibrary, RunReport, ScalarArg
 from pypto_spec.ir.expr import Sym
@@ -240,13 +240,14 @@ class GoldenRun:
 
         `drop` names kernel lines whose calls do nothing, for mutation. `watch` sees each launch with its records.
         """
-        module = torch()
         buffers: dict[str, Storage] = {}
         for tensor in self.subject.program.tensors:
             made = self.inputs[tensor.name].clone().contiguous()
             if _access(tensor) is Access.OUT:
-                made.view(-1).view(module.uint8).fill_(0xFF)
+                made = undefined(self.shape(tensor), tensor.type.dtype)
             buffers[tensor.name] = store(made, strides_of(tensor, self.values))
+        for tensor in self.subject.program.created:
+            buffers[tensor.name] = store(undefined(self.shape(tensor), tensor.type.dtype), None)
         faults: list[Fault] = []
         self.shown = []
         for launch in launches(self.subject.rendered.launches, self.values, auto_blocks):

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pypto_spec.golden.need_torch import torch
+from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Sym, evaluate
 from pypto_spec.ir.nodes import Value
 from pypto_spec.ir.types import TensorType
+from pypto_spec.ops.build import torch_dtype
 
+POISON = 0xFF
+"""What undefined bytes hold: NaN in every floating-point dtype, -1 in integers."""
 GAP = 77
 """What stands between rows: exact in every dtype, and far from what a kernel computes by accident."""
 
@@ -36,6 +40,13 @@ def strides_of(tensor: Value, values: Mapping[Sym, int]) -> tuple[int, ...] | No
     if not isinstance(kind, TensorType) or kind.pitches is None:
         return None
     return tuple(evaluate(stride, values) for stride in kind.pitches)
+
+
+def undefined(shape: tuple[int, ...], dtype: DType) -> Any:
+    """A tensor with undefined contents: every byte is `POISON`."""
+    made = torch().empty(shape, dtype=torch_dtype(torch(), dtype))
+    made.view(-1).view(torch().uint8).fill_(POISON)
+    return made
 
 
 def store(content: Any, strides: tuple[int, ...] | None) -> Storage:

@@ -44,7 +44,7 @@ class RegionArguments:
 
 
 def region_arguments(program: Program, region: Region) -> RegionArguments:
-    """The arguments of a region; order is the program's, for indices from the outermost host loop inward."""
+    """The arguments of a region in the program's order: created tensors last, indices from the outermost loop in."""
     tensors: set[str] = set()
     scalars: set[str] = set()
     reads: set[str] = set()
@@ -69,7 +69,7 @@ def region_arguments(program: Program, region: Region) -> RegionArguments:
     loops = _loops_around(program.body, region) or ()
     scalar_symbols = {s.name for s in found if s.kind == "scalar"}
     return RegionArguments(
-        tensors=tuple(t for t in program.tensors if t.name in tensors),
+        tensors=tuple(t for t in (*program.tensors, *program.created) if t.name in tensors),
         scalars=tuple(s for s in program.scalars if s.name in scalars or s.name in scalar_symbols),
         dims=tuple(d for d in program.dims if d in found),
         indices=tuple(s for s in loops if s in found),

@@ -300,7 +300,9 @@ class Loop:
 class Grid:
     """`spmd` (one run of the body per block index) or `parallel` (independent indices shared out over blocks).
 
-    Around a region it is one launch. `count` is the number of blocks (spmd) or of indices (parallel).
+    Around a region it is one launch. `count` is the number of blocks (spmd) or of indices (parallel). A `parallel` may
+    have `inner` indices besides, each with its count: its cells are walked in `order` (see `ir/orders.py`). `most` is
+    the number of blocks that its author allows.
     """
 
     kind: Literal["spmd", "parallel"]
@@ -312,6 +314,8 @@ class Grid:
     start: Index = 0
     step: Index = 1
     order: str | None = None
+    inner: tuple[tuple[Sym, Index], ...] = ()
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -362,7 +366,11 @@ class Golden:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Program:
-    """A whole program. `tensors` and `scalars` are its arguments in order; `dims` its run-time dimensions."""
+    """A whole program. `tensors` and `scalars` are its arguments in order; `dims` its run-time dimensions.
+
+    `created` are the tensors of its own in GM (`create_tensor`), which regions hand to later ones; `tensor_locs` says
+    where these and the arguments are declared.
+    """
 
     name: str
     about: str
@@ -372,6 +380,7 @@ class Program:
     body: tuple[Control, ...]
     loc: Loc
     dims: tuple[Sym, ...] = ()
+    created: tuple[Value, ...] = ()
     buffers: tuple[Buffer, ...] = ()
     golden: Golden | None = None
     disabled: tuple[str, ...] = ()

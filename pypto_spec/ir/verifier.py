@@ -65,7 +65,7 @@ def verify(program: Program, properties: Iterable[str], known: Mapping[str, OpDe
 
 def structure(program: Program) -> Iterator[Broken]:
     """Each value is defined once, under a name of its own, before its uses; what meets has one type."""
-    arguments = set(program.tensors) | set(program.scalars)
+    arguments = {*program.tensors, *program.created, *program.scalars}
     for region in regions(program.body):
         yield from _Structure(arguments).check(region)
 

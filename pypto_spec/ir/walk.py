@@ -56,7 +56,10 @@ class Walk(ABC):
         if grid.kind == "spmd" and isinstance(grid.count, int):
             values = {**values, grid.blocks_symbol: grid.count}
         stop = add(grid.start, mul(grid.count, grid.step))
-        yield from self._rounds(grid.index, (grid.start, stop, grid.step), values)
+        found = self._rounds(grid.index, (grid.start, stop, grid.step), values)
+        for index, count in grid.inner:
+            found = (known for outer in list(found) for known in self._rounds(index, (0, count, 1), outer))
+        yield from found
 
     def ops(self, body: Sequence[Stmt], values: Values) -> Iterator[tuple[Op, Values]]:
         """The ops of a region, with the values around them."""

@@ -9,7 +9,16 @@ from pypto_spec.ir.expr import Expr, Index, Sym
 from pypto_spec.ir.types import Access
 from pypto_spec.render.cexpr import Cpp
 from pypto_spec.render.comments import condition_text, index_text, safe
-from pypto_spec.render.model import Argument, HostBranch, HostLoop, HostStep, Launch, RenderedKernel, RenderedProgram
+from pypto_spec.render.model import (
+    Argument,
+    Created,
+    HostBranch,
+    HostLoop,
+    HostStep,
+    Launch,
+    RenderedKernel,
+    RenderedProgram,
+)
 from pypto_spec.render.names import HELPERS, HOST_RESERVED, Names
 from pypto_spec.render.wrap import INDENT, wrap
 from pypto_spec.templating import render
@@ -25,8 +34,9 @@ class Host:
 
     def __init__(self, program: RenderedProgram) -> None:
         self.program = program
-        self.names = Names(HOST_RESERVED | {a.cpp for a in program.arguments})
-        self.by_name = {a.name: a for a in program.arguments}
+        known: tuple[Argument | Created, ...] = (*program.arguments, *program.created)
+        self.names = Names(HOST_RESERVED | {a.cpp for a in known})
+        self.by_name = {a.name: a for a in known}
         self.symbols: dict[Sym, str] = {a.symbol: a.cpp for a in program.arguments if a.symbol is not None}
         self.cpp = Cpp(self._symbol)
         self.lines: list[str] = []
@@ -34,6 +44,16 @@ class Host:
 
     def _symbol(self, symbol: Sym) -> str:
         return self.symbols.get(symbol) or self.by_name[symbol.name].cpp
+
+    def workspace(self) -> list[str]:
+        """Where each created tensor stands."""
+        made: list[str] = []
+        for created in self.program.created:
+            place = "workspace"
+            if created.offset != 0:
+                place = f"static_cast<uint8_t*>(workspace) + {self.cpp.index(created.offset)}"
+            made += wrap(f"void* {created.cpp} = {place};", INDENT)
+        return made
 
     def steps(self, steps: tuple[HostStep, ...], indent: str) -> None:
         """The launches of one block."""
@@ -110,7 +130,9 @@ def host_files(program: RenderedProgram) -> dict[str, str]:
     """Launcher and build projects."""
     host = Host(program)
     host.steps(program.launches, INDENT)
-    parameters = [*(f"{_host_type(a)} {a.cpp}" for a in program.arguments), "void* stream"]
+    places = host.workspace()
+    own = ["void* workspace"] if program.created else []
+    parameters = [*(f"{_host_type(a)} {a.cpp}" for a in program.arguments), *own, "void* stream"]
     function = f"int32_t {program.symbol}_launch({', '.join(parameters)})"
     rounds = any(a.kind == "scalar" and a.dtype == BF16.name for a in program.arguments)
     kernels = [
@@ -133,7 +155,8 @@ def host_files(program: RenderedProgram) -> dict[str, str]:
         "spec": safe(program.spec),
         "declaration": wrap(f"{function};"),
         "signature": wrap(f"{function} {{"),
-        "steps": host.lines,
+        "steps": [*places, *host.lines],
+        "workspace": _workspace(program, host.cpp),
         "helpers": [h for h in HELPERS if h in host.cpp.helpers],
         "inline": "static inline",
         "asks_cores": host.asks_cores,
@@ -151,6 +174,16 @@ def host_files(program: RenderedProgram) -> dict[str, str]:
     for kernel in kernels:
         files[f"cmake/asc/{kernel['name']}.asc"] = render("cmake/kernel.asc.j2", kernel=kernel, **view)
     return files
+
+
+def _workspace(program: RenderedProgram, cpp: Cpp) -> dict[str, list[str]] | None:
+    """The function that says how large the workspace is; None where the program needs none."""
+    if not program.created:
+        return None
+    dims = ", ".join(f"int64_t {a.cpp}" for a in program.workspace_arguments)
+    head = f"uint64_t {program.symbol}_workspace_bytes({dims or 'void'})"
+    size = f"return static_cast<uint64_t>({cpp.index(program.workspace)});"
+    return {"declaration": wrap(f"{head};"), "signature": wrap(f"{head} {{"), "body": wrap(size, INDENT)}
 
 
 def _names(kernel: RenderedKernel) -> list[str]:
@@ -247,7 +280,8 @@ class _Binding:
             )
             for a in self.outputs
         ]
-        passed = ", ".join([*map(self._passed, self.program.arguments), "stream"])
+        own = ["workspace.data_ptr()"] if self.program.created else []
+        passed = ", ".join([*map(self._passed, self.program.arguments), *own, "stream"])
         python = {0: "None", 1: "torch.Tensor"}.get(results, f"tuple[{', '.join(['torch.Tensor'] * results)}]")
         return {
             "program": self.program,
@@ -261,6 +295,7 @@ class _Binding:
             ],
             "checks": [line for lines in checks for line in lines],
             "outputs": [line for lines in made for line in lines],
+            "workspace": self._workspace(options),
             "call": wrap(f"const int32_t error = {self.program.symbol}_launch({passed});", INDENT),
             "result": self._result(),
             "has_inputs": bool(self.inputs),
@@ -273,6 +308,14 @@ class _Binding:
             "helpers": [h for h in HELPERS if h in self.cpp.helpers],
             "inline": "inline",
         }
+
+    def _workspace(self, options: str) -> list[str]:
+        """The memory of the created tensors; torch_npu gives it back to others on the same stream only."""
+        if not self.program.created:
+            return []
+        sizes = ", ".join(a.cpp for a in self.program.workspace_arguments)
+        count = f"static_cast<int64_t>({self.program.symbol}_workspace_bytes({sizes}))"
+        return wrap(f"at::Tensor workspace = at::empty({{{count}}}, {options}.dtype(at::kByte));", INDENT)
 
     def _passed(self, a: Argument) -> str:
         if a.kind == "tensor":

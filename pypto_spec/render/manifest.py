@@ -9,7 +9,7 @@ from typing import Any
 
 from pypto_spec.ir.expr import Index
 from pypto_spec.render.comments import condition_text, index_text
-from pypto_spec.render.model import Argument, HostLoop, HostStep, Launch, RenderedProgram
+from pypto_spec.render.model import Argument, Created, HostLoop, HostStep, Launch, RenderedProgram
 
 VERSION = 1
 """Version of the manifest's form."""
@@ -30,6 +30,16 @@ def _argument(argument: Argument) -> dict[str, Any]:
     made["cpp"] = argument.cpp
     made["ctype"] = argument.ctype
     return made
+
+
+def _created(created: Created) -> dict[str, Any]:
+    return {
+        "name": created.name,
+        "dtype": created.dtype,
+        "shape": [_index(e) for e in created.shape],
+        "workspace_offset": _index(created.offset),
+        "bytes": _index(created.bytes),
+    }
 
 
 def _step(step: HostStep) -> dict[str, Any]:
@@ -72,7 +82,8 @@ def manifest(program: RenderedProgram) -> str:
         ],
         "launches": [_step(s) for s in program.launches],
         "launch_function": f"{program.symbol}_launch",
-        "workspace_bytes": program.workspace,
+        "workspace_bytes": _index(program.workspace),
+        **({"created": [_created(c) for c in program.created]} if program.created else {}),
         "debug": program.debug,
     }
     return _FLAT.sub(_join, json.dumps(made, indent=2, ensure_ascii=False)) + "\n"

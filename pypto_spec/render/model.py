@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from pypto_spec.diagnostics.span import Loc
-from pypto_spec.ir.expr import Index, Sym
+from pypto_spec.ir.expr import Index, Sym, symbols
 from pypto_spec.ir.nodes import Condition, Pair
 from pypto_spec.ir.types import Access
 from pypto_spec.records import dataclass
@@ -74,6 +74,21 @@ class Argument:
     symbol: Sym | None = None
     strides: tuple[Index, ...] | None = None
     """Elements between neighbours of each dimension, where the tensor is not dense."""
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A tensor of the program's own: where it stands in the workspace, in bytes, and how many bytes it takes.
+
+    `cpp` is its name in the launcher.
+    """
+
+    name: str
+    cpp: str
+    dtype: str
+    shape: tuple[Index, ...]
+    offset: Index
+    bytes: Index
 
 
 Blocks = Index | Literal["auto"]
@@ -146,6 +161,14 @@ class RenderedProgram:
     arguments: tuple[Argument, ...]
     kernels: tuple[RenderedKernel, ...]
     launches: tuple[HostStep, ...]
-    workspace: int = 0
+    created: tuple[Created, ...] = ()
+    workspace: Index = 0
+    """Bytes of the workspace that the caller gives to the launcher: all created tensors, one behind the other."""
     debug: bool = False
     """Whether a kernel shows something (`debug`)."""
+
+    @property
+    def workspace_arguments(self) -> tuple[Argument, ...]:
+        """The run-time dimensions on which the size of the workspace depends."""
+        needed = symbols(self.workspace)
+        return tuple(a for a in self.arguments if a.symbol in needed)

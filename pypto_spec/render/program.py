@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Set
 
 from pypto_spec import __version__
 from pypto_spec.ir.dtype import INT64
-from pypto_spec.ir.expr import Sym
+from pypto_spec.ir.expr import Index, Sym, add, ceil_div, mul
 from pypto_spec.ir.nodes import Branch, Control, Grid, Loop, Program, Region
 from pypto_spec.ir.rewrite import ops, regions
 from pypto_spec.ir.types import TensorType
 from pypto_spec.render.kernel import render_kernel, spec_name
 from pypto_spec.render.model import (
     Argument,
+    Created,
     HostBranch,
     HostLoop,
     HostStep,
@@ -31,6 +33,9 @@ def render_kernels(program: Program, spec_sha256: str | None = None) -> Rendered
     if spec_sha256 is None:
         text = program.loc.span.source.text
         spec_sha256 = program.dump.sha256 if program.dump is not None else hashlib.sha256(text.encode()).hexdigest()
+    arguments = _arguments(program)
+    used = {argument.name for kernel in walk.kernels for argument in kernel.arguments}
+    created, workspace = _workspace(program, arguments, used)
     return RenderedProgram(
         name=program.name,
         symbol=external(program.name),
@@ -38,9 +43,11 @@ def render_kernels(program: Program, spec_sha256: str | None = None) -> Rendered
         spec=spec_name(program),
         spec_sha256=spec_sha256,
         version=__version__,
-        arguments=_arguments(program),
+        arguments=arguments,
         kernels=tuple(walk.kernels),
         launches=launches,
+        created=created,
+        workspace=workspace,
         debug=any(op.defn.effects == "shows" for region in regions(program.body) for op in ops(region.body)),
     )
 
@@ -81,6 +88,27 @@ class _Walk:
         kernel = render_kernel(self.program, region, grid, indices, name=name)
         self.kernels.append(kernel)
         return Launch(kernel, region.loc)
+
+
+WORKSPACE_GRID = 512
+"""Bytes on whose multiples tensors start in the workspace: the alignment that aclrtMalloc gives (CANN runtime API) and
+a line of the L2 cache."""
+
+
+def _workspace(program: Program, arguments: tuple[Argument, ...], used: Set[str]) -> tuple[tuple[Created, ...], Index]:
+    """The created tensors that kernels use, one behind the other, and the bytes of all."""
+    names = Names(HOST_RESERVED | {a.cpp for a in arguments})
+    made: list[Created] = []
+    end: Index = 0
+    for value in program.created:
+        if value.name not in used:
+            continue
+        kind = value.type
+        assert isinstance(kind, TensorType)
+        size = mul(kind.elements, kind.dtype.bytes)
+        made.append(Created(value.name, names.unique(value.name), kind.dtype.name, kind.shape, end, size))
+        end = add(end, mul(ceil_div(size, WORKSPACE_GRID), WORKSPACE_GRID))
+    return tuple(made), end
 
 
 def _arguments(program: Program) -> tuple[Argument, ...]:

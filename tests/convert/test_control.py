@@ -225,3 +225,41 @@ def test_places_of_aliased_fields() -> None:
     assert (marked(first.loc.span)[:13], marked(second.loc.span)) == ("load: &window", "load")
     found = errors(text.replace("from: x", "from: xx"))
     assert [(d.rule.code, marked(d.primary.span)) for d in found] == [("PS2001", "xx")] * 2
+
+
+PARALLEL = f"{HEAD}  - parallel: {{FIELDS}}\n    body:\n      - region: k\n        body: []\n"
+
+
+def test_several_indices() -> None:
+    fields = "index: [l, i, j], count: [2, M, N], blocks: 5, order: {swizzle: 3}"
+    text = PARALLEL.replace("FIELDS", fields)
+    (grid,) = read(text).body
+    assert isinstance(grid, Grid)
+    assert (grid.index.name, grid.count, grid.most, grid.order) == ("l", 2, 5, "swizzle:3")
+    assert [(index.name, index.high, str(count)) for index, count in grid.inner] == [
+        ("i", 4095, "M"),
+        ("j", 127, "128"),
+    ]
+    again = to_spec(read(text))
+    assert "parallel: {index: [l, i, j], count: [2, M, 128], blocks: 5, order: {swizzle: 3}}" in again
+    assert again == to_spec(read(again))
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "place"),
+    [
+        ("index: [i, j], count: 4", "PS1022", "4"),
+        ("index: [i, j], count: [4]", "PS1022", "[4]"),
+        ("index: i, count: [4, 4]", "PS1022", "[4, 4]"),
+        ("index: [i, j], range: [0, 4]", "PS1022", "[0, 4]"),
+        ("index: [i, j], count: [4, 0]", "PS1019", "0"),
+        ("index: [i, i], count: [4, 4]", "PS2030", "i"),
+        ("index: [i, j], count: [4, M * M]", "PS3032", "M * M"),
+        ("index: [], count: 4", "PS1015", "[]"),
+        ("index: i, count: 4, blocks: 0", "PS1019", "0"),
+        ("index: i, count: 4, blocks: M", "PS3035", "M"),
+    ],
+)
+def test_what_several_indices_need(fields: str, code: str, place: str) -> None:
+    (found,) = errors(PARALLEL.replace("FIELDS", fields))
+    assert (found.rule.code, marked(found.primary.span)) == (code, place)

@@ -55,7 +55,7 @@ def test_unknown_codes() -> None:
 
 @pytest.mark.parametrize(
     ("beside", "code"),
-    [("blocks: 0", "PS1019"), ("blocks: 70000", "PS1019"), ("blocks: M", "PS3035"), ("order: col", "PS7001")],
+    [("blocks: 0", "PS1019"), ("blocks: 70000", "PS1019"), ("blocks: M", "PS3035")],
 )
 def test_beside_a_region(beside: str, code: str) -> None:
     text = TEXT.replace("name: k\n", "name: k\nsymbols: {M: {max: 8}}\n", 1)

@@ -76,6 +76,8 @@ def holds(schema: Mapping[str, Any]) -> str:
             return "expression, or `auto`"
         if set(kind) == {"array", "string"}:
             return "list, or one word"
+        if set(kind) == {"array", "integer", "string"}:
+            return "expression, or a list of them"
         return " or ".join("mapping" if k == "object" else "list" if k == "array" else "expression" for k in kind)
     if kind == "array":
         items = schema.get("items") or schema.get("prefixItems", [{}])[0]
@@ -331,6 +333,7 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "diagnostics": lambda: fields(sections.DiagnosticsSpec),
     "dump": lambda: fields(sections.DumpSpec),
     "region": lambda: fields(structure.Region),
+    "create-tensor": lambda: fields(structure.CreateTensor),
     "for": lambda: fields(structure.For),
     "call": lambda: fields(structure.Call),
     "variants": lambda: fields(sections.VariantsSpec),

@@ -105,7 +105,10 @@ def test_missing_data_is_told(tmp_path: Path) -> None:
     assert "cannot read" in ran.stderr
 
 
-@pytest.mark.parametrize("name", ["vector/scalar_ops", "vector/softmax_fp16", "vector/silu_bf16", "casts/cast_chain"])
+@pytest.mark.parametrize(
+    "name",
+    ["programs/scale_columns", "vector/scalar_ops", "vector/softmax_fp16", "vector/silu_bf16", "casts/cast_chain"],
+)
 def test_programs_of_the_gallery_compile(tmp_path: Path, name: str) -> None:
     emit(subject(GALLERY / f"{name}.yaml"), tmp_path)
     done = build(tmp_path, None)

@@ -111,9 +111,56 @@ def test_blocks_inside_a_grid() -> None:
         outlined(parallel(2, replace(work(), blocks=4)))
 
 
+def test_one_index_has_one_order() -> None:
+    for order in ("row", "col", "swizzle:4"):
+        assert program_text(outlined(replace(parallel(100, work()), order=order))) == program_text(
+            outlined(parallel(100, work()))
+        )
+
+
+def test_blocks_that_are_allowed() -> None:
+    made = program_text(outlined(replace(parallel(100, work()), most=7)))
+    assert made[:3] == ["spmd i_block < 7", "  region r toy_r aiv", "    for i []"]
+    assert program_text(outlined(replace(parallel(100, work()), most=1000)))[0] == "spmd i_block < 48"
+
+
+def cells(order: str, first: Index, second: Index, most: int | None = None) -> list[str]:
+    other = Sym("j", "loop", 0, second - 1 if isinstance(second, int) else None)
+    inside = region(replace(make("a.1"), attrs={"at": (mul(sym(INDEX), 64), sym(other))}), name="r")
+    grid = replace(parallel(first, inside), inner=((other, second),), order=order, most=most)
+    return program_text(outlined(grid))
+
+
+def test_few_cells_are_blocks() -> None:
+    assert cells("row", 4, 3)[::2] == ["spmd cell < 12", "    a.1 = make(at=[(cell // 3) * 64, (cell % 3)])"]
+    assert cells("col", 4, 3)[2] == "    a.1 = make(at=[(cell % 4) * 64, (cell // 4)])"
+
+
+def test_many_cells_are_walked() -> None:
+    assert cells("row", 9, 8, most=5) == [
+        "spmd block < 5", "  region r toy_r aiv", "    for cell []",
+        "      a.1 = make(at=[(cell // 8) * 64, (cell % 8)])",
+    ]  # fmt: skip
+
+
+def test_a_group_that_is_left_has_a_rule_of_its_own() -> None:
+    assert cells("swizzle:4", 8, 3, most=5)[3].startswith("      a.1 = make")
+    assert cells("swizzle:4", 10, 3, most=5)[3:] == ["      if []", "      a.1 = make(at=[i * 64, j])"]
+
+
+def test_run_time_counts() -> None:
+    size = Sym("M", "dim", 1, 1000)
+    assert cells("row", sym(size), 3)[0] == "spmd block < min(M * 3, 48)"
+    assert cells("col", 3, sym(size))[0] == "spmd block < min(M * 3, 48)"
+    with pytest.raises(CompileError, match="PS3035: `order: col` divides by the count of `i`") as found:
+        cells("col", sym(size), 3)
+    assert found.value.diagnostics[0].helps[0] == "write `order: row`, which does not divide by it"
+    with pytest.raises(CompileError, match="PS3035: `order: swizzle` divides by the count of `j`") as found:
+        cells("swizzle:2", sym(size), sym(size))
+    assert found.value.diagnostics[0].helps == ("or put a `for` over `j` into the region, and leave it out here",)
+
+
 def test_what_is_not_there_yet() -> None:
-    with pytest.raises(CompileError, match="PS7001: `order: col`"):
-        outlined(replace(parallel(2, work()), order="col"))
     with pytest.raises(CompileError, match="PS7001: `r` runs on the cube core"):
         outlined(replace(work(), core="aic"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pypto_spec.diagnostics.span import Loc, Source, Span
@@ -238,3 +239,17 @@ def chain(length: int) -> Program:
     return program(
         "chain", [a, out], [region("chain", *body)], [buffer("vec.0", 32768, 0), buffer("vec.1", 32768, 32768)]
     )
+
+
+def through_gm() -> Program:
+    """Two launches that hand on two tensors of the program's own; one is called like a parameter of the launcher."""
+    rows = Sym("M", "dim", 1, 4096)
+    x, out = tensor("x", sym(rows), 128), tensor("out", 64, 128, access=Access.OUT)
+    first = tensor("workspace", sym(rows), 100, access=Access.INOUT)
+    second = tensor("left", 64, 128, access=Access.INOUT)
+    unused = tensor("unused", 64, 128, access=Access.INOUT)
+    t = tile("t.1", 64, 128)
+    up = region("up", load(t, x, 0, 13), store(t, first, 0, 14), store(t, second, 0, 15), kernel="up")
+    down = region("down", load(t, first, 0, 17), load(t, second, 0, 18), store(t, out, 0, 19), kernel="down")
+    made = program("through_gm", [x, out], [up, down], [buffer("vec.0", 32768, 0)], dims=[rows])
+    return replace(made, created=(first, unused, second))

@@ -17,10 +17,10 @@ from pypto_spec.ir.types import Access
 from pypto_spec.render.tree import render_program
 from tests.render import programs
 from tests.render.forms import forms
-from tests.render.programs import at, exp_pipelined, region, tail_rows
+from tests.render.programs import at, exp_pipelined, region, tail_rows, through_gm
 from tests.render.tools import STUBS, clang_format, compile_and_run
 
-PROGRAMS = {"exp_pipelined": exp_pipelined, "tail_rows": tail_rows, "forms": forms}
+PROGRAMS = {"exp_pipelined": exp_pipelined, "tail_rows": tail_rows, "forms": forms, "through_gm": through_gm}
 CALLS = {
     "exp_pipelined": ("exp_pipelined_launch(p, p, p)", "exp_pipelined_exp<1,stream> ptr ptr\n"),
     "tail_rows": ("tail_rows_launch(p, p, 0.5f, 1000, p)", "rowmax<40,stream> ptr ptr 0.5 1000\n"),
@@ -28,6 +28,7 @@ CALLS = {
         "forms_launch(p, p, 0.5f, 7, 2.0f, 1.00390625f, 30, p)",
         "".join(f"forms<30,stream> ptr ptr 0.5 7 2 16256 30 {k}\n" for k in range(4)),
     ),
+    "through_gm": ("through_gm_launch(p, p, 9, p, p)", "up<1,stream> ptr ptr ptr 9\ndown<1,stream> ptr ptr ptr 9\n"),
 }
 
 
@@ -107,14 +108,30 @@ def test_bindings_compile(name: str, tmp_path: Path) -> None:
     write(files, tmp_path)
     stub = tmp_path / "stub.cpp"
     declared = re.sub(r"//.*", "", files["launcher/launch.h"])
-    function = re.search(r"int32_t \w+_launch\([^;]*\);", declared)
-    assert function is not None
-    signature = re.sub(r" (\w+)(?=[,)])", "", function[0])[:-1]
-    stub.write_text(f'#include "launcher/launch.h"\n{signature} {{ return 0; }}\n')
+    functions = re.findall(r"u?int\d+_t \w+\([^;]*\);", declared)
+    assert functions
+    stubs = [re.sub(r" (\w+)(?=[,)])", "", function)[:-1] + " { return 0; }\n" for function in functions]
+    stub.write_text(f'#include "launcher/launch.h"\n{"".join(stubs)}')
     main = tmp_path / "main.cpp"
     main.write_text("int main() {}\n")
     compile_and_run(tmp_path, [main, stub, tmp_path / "binding/binding.cpp"], [tmp_path, STUBS])
     compile(files[next(f for f in files if f.endswith(".py"))], "module.py", "exec")
+
+
+def test_created_tensors_stand_in_one_workspace() -> None:
+    files = render_program(through_gm())
+    made = json.loads(files["manifest.json"])
+    assert made["workspace_bytes"] == "((M * 400 + 511) // 512) * 512 + 32768"
+    assert made["created"] == [
+        {"name": "workspace", "dtype": "fp32", "shape": ["M", 100], "workspace_offset": 0, "bytes": "M * 400"},
+        {"name": "left", "dtype": "fp32", "shape": [64, 128], "workspace_offset": "((M * 400 + 511) // 512) * 512",
+         "bytes": 32768},
+    ]  # fmt: skip
+    assert [a["name"] for a in made["arguments"]] == ["x", "out", "M"]
+    assert "uint64_t through_gm_workspace_bytes(int64_t M);" in files["launcher/launch.h"]
+    launch = files["launcher/launch.cpp"]
+    assert "void* workspace_v = workspace;" in launch
+    assert "unused" not in launch
 
 
 def _host_control() -> Program:

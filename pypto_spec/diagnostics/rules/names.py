@@ -17,6 +17,6 @@ NEVER_WRITTEN = rule("PS2031", "output-never-written", Severity.ERROR, "no state
 UNKNOWN_FUNCTION = rule("PS2032", "unknown-function", Severity.ERROR, "a formula calls a function that does not exist")
 NOT_A_VALUE = rule("PS2033", "not-a-value", Severity.ERROR, "a name stands where its kind cannot stand")
 UNDEFINED_CONTENTS = rule(
-    "PS2034", "undefined-contents", Severity.ERROR, "a created tile is read before anything is written to it"
+    "PS2034", "undefined-contents", Severity.ERROR, "a created tile or tensor is read before anything is written to it"
 )
 PARTLY_WRITTEN = rule("PS2035", "output-partly-written", Severity.WARNING, "no store reaches a part of an output")

@@ -173,6 +173,11 @@ _ORDER_SCHEMA = {
 }
 
 
+def read_counts(value: object) -> Expr | tuple[Expr, ...]:
+    """A number of iterations, or one for each index."""
+    return tuple(map(read_expression, value)) if isinstance(value, list) and value else read_expression(value)
+
+
 def read_blocks(value: object) -> Expr | Literal["auto"]:
     """A number of blocks, or `auto`."""
     return "auto" if value == "auto" else read_expression(value)
@@ -185,6 +190,7 @@ if TYPE_CHECKING:
     LetFormula: TypeAlias = Let
     Pairs: TypeAlias = tuple[tuple[Position, Position], ...]
     Order: TypeAlias = str
+    Counts: TypeAlias = Expr | tuple[Expr, ...]
     Blocks: TypeAlias = Expr | Literal["auto"]
 else:
     Formula = Annotated[Any, PlainValidator(read_expression), WithJsonSchema(_EXPRESSION_SCHEMA)]
@@ -198,6 +204,15 @@ else:
 
     Order = Annotated[Any, PlainValidator(read_order), WithJsonSchema(_ORDER_SCHEMA)]
     """How a block walks its share."""
+
+    Counts = Annotated[
+        Any,
+        PlainValidator(read_counts),
+        WithJsonSchema(
+            {"type": ["integer", "string", "array"], "items": {"type": ["integer", "string"]}, "examples": [8]}
+        ),
+    ]
+    """A number of iterations, or a list with one for each index."""
 
     Blocks = Annotated[
         Any, PlainValidator(read_blocks), WithJsonSchema({"type": ["integer", "string"], "examples": ["auto", 8]})

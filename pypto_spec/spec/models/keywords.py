@@ -99,6 +99,13 @@ STRUCTURE: tuple[Keyword, ...] = (
         opens="execution",
         example="region: exp",
     ),
+    Keyword(
+        "create_tensor",
+        CONTROL,
+        _doc(structure.CreateTensor),
+        lambda: structure.CreateTensor,
+        example="create_tensor: {into: tmp, dtype: fp32, shape: [M, N]}",
+    ),
     _loop("for", BOTH, structure.For, "for: {index: i, count: 8}", _STAGED),
     _loop("parallel", CONTROL, structure.Parallel, "parallel: {index: i, count: 8}"),
     _loop("spmd", CONTROL, structure.Spmd, "spmd: {index: blk, blocks: auto}"),
@@ -184,7 +191,6 @@ STRUCTURE: tuple[Keyword, ...] = (
     ),
     *_reserved(
         CONTROL,
-        create_tensor="A tensor in global memory.",
         read="Reads a scalar from a tensor.",
         cluster="Groups cores that share work.",
     ),

@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from pypto_spec.spec.models.base import Blocks, Formula, LetFormula, Model, Name, Names, Order, Pairs, ValueName
-from pypto_spec.spec.models.fields import OnChip
+from pypto_spec.spec.models.base import Blocks, Counts, Formula, LetFormula, Model, Name, Names, Order, Pairs, ValueName
+from pypto_spec.spec.models.fields import DType, OnChip
 
 PipeWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix"]
 BarrierWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix", "all"]
@@ -92,10 +92,14 @@ class Parallel(Model):
     exactly_one: ClassVar[tuple[str, ...]] = ("count", "range")
 
     index: Annotated[Names, Field(description="name of the index, or a list of names", examples=["i", ["m", "n"]])]
-    count: Annotated[Formula | None, Field(description="number of iterations", examples=["NT", 8])] = None
+    count: Annotated[
+        Counts | None,
+        Field(description="number of iterations; of several indices a list of numbers", examples=["NT", ["MT", "NT"]]),
+    ] = None
     range: Range = None
     start: Annotated[Formula | None, Field(description="first index; dumps only")] = None
     step: Annotated[Formula | None, Field(description="distance of indices; dumps only")] = None
+    blocks: Annotated[Blocks | None, Field(description="the most blocks it is shared out over, or `auto`")] = None
     order: Annotated[Order | None, Field(description="how a block walks its share")] = None
 
 
@@ -129,6 +133,14 @@ class Region(Model):
     ] = None
     ring: Annotated[Ring | None, Field(description="slots between cube and vector (reserved: not there yet)")] = None
     kernel: Annotated[Name | None, Field(description="C++ name of the kernel; dumps only")] = None
+
+
+class CreateTensor(Model):
+    """A tensor in global memory for what one region hands to a later one. It starts with undefined contents."""
+
+    into: Annotated[Name, Field(description="name of the tensor", examples=["tmp"])]
+    dtype: Annotated[DType, Field(description="data type")]
+    shape: Annotated[tuple[Formula, ...], Field(description="extents", examples=[["M", 128]], min_length=1)]
 
 
 class If(Model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections.abc import Mapping
 
 from pypto_spec.ir.dtype import BF16
 from pypto_spec.ir.expr import Expr, Index, Sym
@@ -29,6 +30,13 @@ TORCH_DTYPES = {
 }  # fmt: skip
 
 
+CORES: Mapping[str, tuple[str, str]] = {
+    "aiv": ("cores", "ACL_DEVICE_INFO_VECTOR_CORE_NUM"),
+    "aic": ("cube_cores", "ACL_DEVICE_INFO_AI_CORE_NUM"),
+}
+"""By core: the variable that holds how many the platform has, and what the runtime calls that number."""
+
+
 class Host:
     """Writes the launches of a program as C++."""
 
@@ -40,7 +48,7 @@ class Host:
         self.symbols: dict[Sym, str] = {a.symbol: a.cpp for a in program.arguments if a.symbol is not None}
         self.cpp = Cpp(self._symbol)
         self.lines: list[str] = []
-        self.asks_cores = False
+        self.asked: set[str] = set()
 
     def _symbol(self, symbol: Sym) -> str:
         return self.symbols.get(symbol) or self.by_name[symbol.name].cpp
@@ -71,7 +79,7 @@ class Host:
     def _launch(self, step: Launch, indent: str) -> None:
         kernel = step.kernel
         self._comment(step, f"region {kernel.region}", indent)
-        blocks, guarded = self._blocks(kernel.blocks)
+        blocks, guarded = self._blocks(kernel.blocks, kernel.core)
         inside = indent + INDENT if guarded else indent
         if guarded:
             self.lines.append(f"{indent}if (const uint32_t num_blocks = {blocks}; num_blocks > 0) {{")
@@ -82,13 +90,13 @@ class Host:
         if guarded:
             self.lines.append(f"{indent}}}")
 
-    def _blocks(self, blocks: Index | str) -> tuple[str, bool]:
-        """C++ text of a number of blocks, and whether it may be 0 at run time."""
+    def _blocks(self, blocks: Index | str, core: str) -> tuple[str, bool]:
+        """C++ text of a number of blocks, and whether it may be 0 at run time; `auto` is as many as `core` has."""
         if isinstance(blocks, int):
             return str(blocks), False
         if isinstance(blocks, str):
-            self.asks_cores = True
-            return "cores", False
+            self.asked.add(core)
+            return CORES[core][0], False
         return f"static_cast<uint32_t>({self.cpp.index(blocks)})", True
 
     def _passed(self, argument: Argument) -> str:
@@ -159,7 +167,7 @@ def host_files(program: RenderedProgram) -> dict[str, str]:
         "workspace": _workspace(program, host.cpp),
         "helpers": [h for h in HELPERS if h in host.cpp.helpers],
         "inline": "static inline",
-        "asks_cores": host.asks_cores,
+        "cores": [CORES[core] for core in CORES if core in host.asked],
         "rounds_bf16": rounds,
         "kernels": kernels,
     }

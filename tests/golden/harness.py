@@ -18,7 +18,7 @@ from pypto_spec.check import check_program
 from pypto_spec.convert.to_ir import convert
 from pypto_spec.diagnostics.model import CompileError, Severity, Sink
 from pypto_spec.diagnostics.span import Source
-from pypto_spec.golden.compare import Allowed, allowed_for, compare
+from pypto_spec.golden.compare import Allowed, compare
 from pypto_spec.golden.run import AUTO_BLOCKS, GoldenRun, Subject, sizes
 from pypto_spec.host.compile import CompileError as CxxError
 from pypto_spec.host.compile import KernelSource, compile_kernels
@@ -139,7 +139,7 @@ def execute(made: Made, library: HostLibrary) -> Failure | None:
             for tensor in golden.outputs:
                 dtype = tensor.type.dtype
                 exact = case.exact and not (case.rough and tensor.name.endswith(case.rough))
-                allowed = EXACT if exact else (case.allowed or allowed_for(dtype))
+                allowed = EXACT if exact else (case.allowed or golden.allowed(tensor))
                 wrong = compare(tensor.name, outputs[tensor.name], expected[tensor.name], dtype, allowed)
                 if wrong is not None:
                     return Failure(case, f"schedule {schedule}, sizes {values}", str(wrong))

@@ -99,20 +99,8 @@ def grid(problem: Problem, m: int, n: int) -> Grid:
 
 
 def drain_of_tile(problem: Problem, m: int, n: int) -> float:
-    """Cycles until one tile of m x n has left L0C.
-
-    A row goes out in bursts of blocks; a number of blocks that is no power of two makes more bursts, one for each unit
-    of its odd part.
-    """
-    costs = problem.costs
-    blocks = ceil_div(n, max(1, costs.drain_block // problem.acc.bytes))
-    row = max(costs.drain_row, problem.acc.bytes * n / costs.drain_bandwidth)
-    return costs.drain_fixed + m * (row + costs.drain_penalty * (odd_part(blocks) - 1))
-
-
-def odd_part(value: int) -> int:
-    """The value without its factors of two."""
-    return value // (value & -value)
+    """Cycles until one tile of m x n has left L0C."""
+    return problem.costs.drain(m, problem.acc.bytes * n)
 
 
 def passes(problem: Problem) -> int:

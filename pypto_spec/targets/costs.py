@@ -29,8 +29,9 @@ class Costs:
     """The cost table of a platform. `sources` has an entry for every field, and `vector.CALL` for every call.
 
     Times are in cycles of `clock_mhz`. Bandwidths of one core are as published, in GiB/s: bytes a cycle are
-    `GiB/s * 2**30 / (clock_mhz * 10**6)` (`bytes_per_cycle`). `gm_read` and `gm_write` are bytes a cycle of all cores
-    together: cores that run at once share them.
+    `GiB/s * 2**30 / (clock_mhz * 10**6)` (`bytes_per_cycle`). `gm_read`, `gm_write` and `l2_read` are bytes a cycle of
+    all cores together: cores that run at once share them. What the cube's loads, Mmads and drains to GM take is in the
+    figures of L0 (`L0Costs`).
     """
 
     clock_mhz: int
@@ -41,6 +42,13 @@ class Costs:
     gm_write: int
     load_latency: int
     store_latency: int
+    gm_to_mat: float
+    mat_latency: int
+    l2_read: int
+    mat_to_bias: int
+    bias_latency: int
+    acc_to_mat: int
+    keep_latency: int
     vector: Mapping[str, VectorCost]
     vector_default: VectorCost
     dispatch: int
@@ -69,6 +77,13 @@ UNITS: Mapping[str, str] = {
     "gm_write": "B/cycle, all cores",
     "load_latency": "cycles a call",
     "store_latency": "cycles a call",
+    "gm_to_mat": "GiB/s",
+    "mat_latency": "cycles a call",
+    "l2_read": "B/cycle, all cores",
+    "mat_to_bias": "B/cycle",
+    "bias_latency": "cycles a call",
+    "acc_to_mat": "elements/cycle",
+    "keep_latency": "cycles a call",
     "dispatch": "cycles",
     "scalar": "cycles",
     "set_flag": "cycles",

@@ -11,6 +11,11 @@ from dataclasses import field
 from pypto_spec.records import dataclass
 
 
+def odd_part(value: int) -> int:
+    """The value without its factors of two."""
+    return value // (value & -value)
+
+
 @dataclass(frozen=True, slots=True)
 class L0Costs:
     """The figures of a platform. `sources` has an entry for every field; units are in `UNITS`.
@@ -32,6 +37,16 @@ class L0Costs:
     fractal: int
     int32_rows: int
     sources: Mapping[str, str] = field(compare=False)
+
+    def drain(self, rows: int, row_bytes: int) -> float:
+        """Cycles until a tile has left L0C; `row_bytes` are those of a row there.
+
+        A row goes out in bursts of blocks; a number of blocks that is no power of two makes more bursts, one for each
+        unit of its odd part.
+        """
+        blocks = max(1, -(-row_bytes // self.drain_block))
+        row = max(self.drain_row, row_bytes / self.drain_bandwidth)
+        return self.drain_fixed + rows * (row + self.drain_penalty * (odd_part(blocks) - 1))
 
 
 UNITS: Mapping[str, str] = {

@@ -61,6 +61,25 @@ def test_bursts_are_those_of_the_target() -> None:
     assert cycles(A5, "mte2", "DataCopyPad", bytes=16 * 32, repeats=16) == 214 + 35
 
 
-def test_pipes_of_the_cube_have_no_cost_yet() -> None:
-    with pytest.raises(KeyError):
-        cycles(A2A3, "mte1", "LoadData", bytes=512, repeats=1)
+@pytest.mark.parametrize(
+    ("pipe", "form", "bytes", "repeats", "active", "readers", "expected"),
+    [
+        ("mte2", "DataCopy.nz", 65_536, 128, 1, None, 67 + 837),  # 78.36 B a cycle
+        ("mte2", "DataCopy.nz", 65_536, 128, 24, None, 67 + 2_048),  # 768 B a cycle for 24 cores
+        ("mte2", "DataCopy.nz", 65_536, 128, 24, 4, 67 + 837),  # 4 of them read GM, at 768; 24 read L2, at 2,640
+        ("mte2", "DataCopy.nz", 128 * 32, 128, 1, None, 67 + 837),  # rows of 32 B move bursts of 512 B
+        ("mte1", "LoadData.left", 32_768, 64, 1, None, 253),  # 129.7 B a cycle
+        ("mte1", "LoadDataWithTranspose.left", 32_768, 64, 1, None, 253),
+        ("mte1", "LoadData.right", 32_768, 64, 1, None, 384),  # 85.4 B a cycle
+        ("mte1", "DataCopy.bias", 256, 1, 1, None, 20 + 8),
+        ("m", "Mmad", 0, 8 * 16 * 4, 1, None, 21 + 512),  # fp16 128 x 256 x 64
+        ("fix", "Fixpipe.gm", 128 * 1_024, 128, 1, None, 1_275),  # 164 + 128 rows of 256 fp32 at 118 B a cycle
+        ("fix", "Fixpipe.gm", 64 * 64, 64, 1, None, 449),  # 164 + 64 rows at least 4.45 cycles each
+        ("fix", "Fixpipe.gm", 64 * 192, 64, 1, None, 782),  # 24 blocks, of odd part 3: 5.2 cycles a row more
+        ("fix", "Fixpipe.mat", 128 * 1_024, 128, 1, None, 20 + 512),
+    ],
+)
+def test_cycles_of_the_cube(
+    pipe: str, form: str, bytes: int, repeats: int, active: int, readers: int | None, expected: int
+) -> None:
+    assert cycles(A2A3, pipe, form, bytes=bytes, repeats=repeats, active=active, readers=readers) == expected

@@ -6,8 +6,9 @@ import pytest
 
 from pypto_spec.ir.dtype import BF16, FP32, INT8, DType
 from pypto_spec.passes.l0.problem import Form, Problem, Stationary, pose
-from pypto_spec.passes.l0.terms import drain_of_tile, fractals_along_k, grid, odd_part, terms
+from pypto_spec.passes.l0.terms import drain_of_tile, fractals_along_k, grid, terms
 from pypto_spec.targets import A2A3, A5
+from pypto_spec.targets.l0 import odd_part
 
 OUTPUT, A, B = Stationary.OUTPUT, Stationary.A, Stationary.B
 

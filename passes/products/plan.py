@@ -1,9 +1,10 @@
 """How a product larger than L0 and L1 is divided: the tile of the output, the chunk of K in L1, and the block in L0.
 
 Of all tiles that fit L0C the one is taken whose rounds over the cores cost least: a round is the longest of loading
-both operands from GM, loading them from L1, and the products, plus the drain, which with two accumulators (dbC) runs
-under the next round. Terms other than GM are those of the chooser (`l0.terms`). The chunk of K is as large as two of
-them fit L1, evenly divided.
+both operands into L1 (as if from L2, whose bandwidth the cores share), loading them from L1, and the products, plus the
+drain, which with two accumulators (dbC) runs under the next round. Terms other than L2 are those of the chooser
+(`l0.terms`). The chunk of K is as large as two of them fit L1, with nothing left over where that costs less than half
+of it.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def divide(product: Product, target: Target, *, cores: int, planner: str, l0c_do
 
 def _plans(problem: Problem, target: Target, product: Product, cores: int, batch: int, double: bool) -> Iterator[Plan]:
     costs = target.costs
-    bytes_per_cycle = costs.bytes_per_cycle(costs.gm_to_ub)
+    bytes_per_cycle = min(costs.bytes_per_cycle(costs.gm_to_mat), costs.l2_read / cores)
     for m, n, longest in outputs(problem, room(problem, BASELINE)):
         at = grid(problem, m, n)
         cells = at.tiles * batch
@@ -102,5 +103,9 @@ def _chunk(problem: Problem, target: Target, product: Product, m: int, n: int, l
         block = block // edge * edge
     if most >= problem.k:
         return problem.k, block
-    chunks = ceil_div(problem.k, most // block * block)
+    largest = most // block * block
+    for chunk in range(largest, largest // 2, -block):
+        if problem.k % chunk == 0 and chunk // block % STAGES == 0:
+            return chunk, block  # nothing is left over, and blocks go through L0 in pairs
+    chunks = ceil_div(problem.k, largest)
     return round_up(ceil_div(problem.k, chunks), block), block

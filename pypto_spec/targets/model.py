@@ -34,3 +34,7 @@ class Target:
     builds: bool
     costs: Costs
     sources: Mapping[str, str]
+
+    def cores(self, core: str | None) -> int:
+        """How many cores of a kind the platform has; without a kind the vector cores."""
+        return self.cube_cores if core == "aic" else self.vector_cores

@@ -221,7 +221,7 @@ class _Chunked:
         if self.share is None:
             return extent
         blocks = self.region.blocks
-        count = blocks if isinstance(blocks, int) else self.context.target.vector_cores
+        count = blocks if isinstance(blocks, int) else self.context.target.cores(self.region.core)
         chunk = ceil_div(extent, min(count, extent))
         assert isinstance(chunk, int)
         return chunk

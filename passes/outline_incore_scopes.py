@@ -8,30 +8,32 @@ grid's order. A grid around several regions becomes one launch for each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
 
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
-from pypto_spec.diagnostics.rules.cores import NESTED_LAUNCH
+from pypto_spec.diagnostics.rules.cores import MIXED_CORES, NESTED_LAUNCH, WRONG_CORE
 from pypto_spec.diagnostics.rules.shapes import RUNTIME_SIZE
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.arguments import kernel_name
+from pypto_spec.ir.cores import NAMES, PIPES, Core, cores_of, first_on
 from pypto_spec.ir.expr import Index, Sym, add, bounds, minimum, mul, sym
 from pypto_spec.ir.naming import split
-from pypto_spec.ir.nodes import Branch, Control, For, Grid, If, Loop, NumberPhi, Program, Region, Stmt
+from pypto_spec.ir.nodes import Branch, Buffer, Control, For, Grid, If, Loop, NumberPhi, Op, Program, Region, Stmt
 from pypto_spec.ir.orders import Cell, RunTimeCountError, cell, cells
 from pypto_spec.ir.rewrite import Rewriter, Substitution, definitions, ops, regions, statements
 from pypto_spec.passes.base import Context, Pass, Property
 
-_CUBE_PIPES = frozenset({"m", "mte1", "fix"})
 _WORDS = {Grid: "grid", Loop: "for", Branch: "if"}
 
 
-class _Outliner(Rewriter):
+class Outliner(Rewriter):
+    """Outlines the regions of one program."""
+
     def __init__(self, program: Program, context: Context) -> None:
         super().__init__()
         self.target = context.target
+        self.buffers = {b.name: b for b in program.buffers}
         self.name = program.name
         self.kernels = {r.kernel for r in regions(program.body) if r.kernel is not None}
         self.taken = set(_names(program))
@@ -102,8 +104,9 @@ class _Outliner(Rewriter):
         most, total = self.most(grid, region), cells(counts)
         high = bounds(total)[1]
         walked = high is None or high > most
-        block = Sym(self.fresh("block" if walked else "cell"), "block", 0, most - 1 if walked else high)
-        place = Sym(self.fresh("cell"), "loop", 0, None if high is None else high - 1) if walked else block
+        last = None if high is None else high - 1
+        block = Sym(self.fresh("block" if walked else "cell"), "block", 0, most - 1 if walked else last)
+        place = Sym(self.fresh("cell"), "loop", 0, last) if walked else block
         try:
             found = cell(region.order or grid.order, counts, sym(place))
         except RunTimeCountError as error:
@@ -116,8 +119,28 @@ class _Outliner(Rewriter):
 
     def most(self, grid: Grid, region: Region) -> int:
         """The most blocks that a grid is shared out over."""
-        cores = self.target.cube_cores if core_of(region) == "aic" else self.target.vector_cores
+        cores = self.target.cores(region.core)
         return cores if grid.most is None else min(grid.most, cores)
+
+    def core(self, region: Region) -> Core:
+        """The core that a region runs on, which is the vector core where nothing says another."""
+        cube, vector = first_on("aic", region.body, self.buffers), first_on("aiv", region.body, self.buffers)
+        if cube is not None and vector is not None:
+            if _misplaced(region, self.buffers):
+                return "aiv"
+            raise _mixed(region, cube, vector)
+        found: Core = "aic" if cube is not None else "aiv"
+        sure = cube or vector
+        if region.core is None or region.core == found or sure is None:
+            return region.core or found
+        raise CompileError([
+            diagnose(
+                WRONG_CORE, region.loc.field("core"),
+                f"`core: {region.core}`, but `{sure.name}` in region `{region.name}` runs on {NAMES[found]}",
+                label=f"its statements run on `{found}`", secondary=[Label(sure.loc.span, f"this one needs `{found}`")],
+                helps=[f"write `core: {found}`, or leave `core` out"],
+            )
+        ])  # fmt: skip
 
     def fresh(self, name: str) -> str:
         """A name that nothing in the program has."""
@@ -131,7 +154,7 @@ class _Outliner(Rewriter):
     # Kernels
 
     def region(self, region: Region) -> Region:
-        core = core_of(region)
+        core = self.core(region)
         kernel = region.kernel
         if kernel is None:
             first = kernel_name(self.name, region.name)
@@ -143,13 +166,38 @@ class _Outliner(Rewriter):
         return region if (core, kernel) == (region.core, region.kernel) else replace(region, core=core, kernel=kernel)
 
 
+def _misplaced(region: Region, buffers: Mapping[str, Buffer]) -> bool:
+    """Whether a vector op takes a tile from a memory of the cube, where nothing else needs the cube.
+
+    InferTileMemorySpace says which memory the op takes its tiles from, and which way leads there.
+    """
+    needed = {op: cores_of(op, buffers) for op in ops(region.body)}
+    cube = any(PIPES.get(op.defn.pipe) == "aic" for op in needed)
+    return not cube and any(PIPES.get(op.defn.pipe) == "aiv" and len(cores) > 1 for op, cores in needed.items())
+
+
+def _mixed(region: Region, cube: Op, vector: Op) -> CompileError:
+    """The error for a region that needs both cores."""
+    one = cube is vector
+    first = next(op for op in ops(region.body) if op in (cube, vector))
+    second = vector if first is cube else cube
+    cores: dict[Op, Core] = {vector: "aiv", cube: "aic"}
+    message = f"`{cube.name}` runs on {NAMES['aic']} and `{vector.name}` on {NAMES['aiv']}: one region has one core"
+    if one:
+        message = f"`{cube.name}` goes from one core to the other, and one region has one core"
+    return CompileError([
+        diagnose(
+            MIXED_CORES, second.loc.span, f"region `{region.name}` needs both cores: {message}",
+            label="needs both" if one else f"needs `{cores[second]}`",
+            secondary=[] if one else [Label(first.loc.span, f"needs `{cores[first]}`")],
+            helps=["make two regions of it: the first stores its result to a tensor that `create_tensor` makes before "
+                   "them, and the second loads it"],
+        )
+    ])  # fmt: skip
+
+
 def _around(grid: Grid, region: Region) -> Grid:
     return grid if len(grid.body) == 1 and grid.body[0] is region else replace(grid, body=(region,))
-
-
-def core_of(region: Region) -> Literal["aiv", "aic"]:
-    """The core that a region runs on."""
-    return region.core or ("aic" if any(op.defn.pipe in _CUBE_PIPES for op in ops(region.body)) else "aiv")
 
 
 def _spmd(grid: Grid, region: Region, block: Sym, blocks: Index, body: tuple[Stmt, ...]) -> Grid:
@@ -230,7 +278,7 @@ def _nested(loc: Loc, message: str, grid: Grid, way_out: str) -> CompileError:
 
 def run(program: Program, context: Context) -> Program:
     """Name the kernels and make one launch of every region."""
-    return _Outliner(program, context).program(program)
+    return Outliner(program, context).program(program)
 
 
 OUTLINE_INCORE_SCOPES = Pass(

@@ -66,8 +66,8 @@ def _controls(body: Sequence[Control], values: Values, target: Target, sink: Sin
 
 
 def _launch(grid: Grid, region: Region, values: Values, target: Target, sink: Sink) -> None:
-    most = target.vector_cores if grid.count == "auto" else bounds(grid.count)[1]
-    count = most if most is not None else target.vector_cores
+    most = target.cores(region.core) if grid.count == "auto" else bounds(grid.count)[1]
+    count = most if most is not None else target.cores(region.core)
     if count < 2 or not any(op.name == "store" for op in ops(region.body)):
         return
     found: list[_Write] = []

@@ -33,16 +33,17 @@ class _Samples(Walk):
 
     certain = True
 
-    def __init__(self, cores: int) -> None:
+    def __init__(self, target: Target) -> None:
         super().__init__(MOST_STEPS)
-        self.cores = cores
+        self.target = target
 
     def pick(self, numbers: range) -> list[int]:
         return sorted({*numbers[:FIRST], *numbers[-LAST:]})
 
     def blocks(self, grid: Grid, values: Values) -> Iterator[Values]:
         try:
-            count = self.cores if grid.count == "auto" else evaluate(grid.count, values)
+            core = next((node.core for node in grid.body if isinstance(node, Region)), None)
+            count = self.target.cores(core) if grid.count == "auto" else evaluate(grid.count, values)
             start, step = evaluate(grid.start, values), evaluate(grid.step, values)
         except KeyError:
             return
@@ -131,4 +132,4 @@ def _values(dim: Sym) -> list[int]:
 def check_windows(program: Program, target: Target, sink: Sink) -> None:
     """Warn of windows that leave their tensor for some values of the symbols, once for each statement."""
     if program.dims:
-        _Finder(sink).run(program, _Samples(target.vector_cores))
+        _Finder(sink).run(program, _Samples(target))

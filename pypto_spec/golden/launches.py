@@ -19,12 +19,13 @@ class Run:
     values: Mapping[Sym, int]
 
 
-def launches(steps: Sequence[HostStep], values: Mapping[Sym, int], auto_blocks: int) -> Iterator[Run]:
-    """Every launch; `auto_blocks` is what `blocks: auto` finds on the platform."""
+def launches(steps: Sequence[HostStep], values: Mapping[Sym, int], auto_blocks: Mapping[str, int]) -> Iterator[Run]:
+    """Every launch; `auto_blocks` is what `blocks: auto` finds on the platform, by core."""
     for step in steps:
         if isinstance(step, Launch):
             blocks = step.kernel.blocks
-            yield Run(step.kernel, auto_blocks if blocks == "auto" else evaluate(blocks, values), values)
+            count = auto_blocks[step.kernel.core] if isinstance(blocks, str) else evaluate(blocks, values)
+            yield Run(step.kernel, count, values)
         elif isinstance(step, HostLoop):
             first, last = evaluate(step.start, values), evaluate(step.stop, values)
             for index in range(first, last, evaluate(step.step, values)):

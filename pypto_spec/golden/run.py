@@ -28,6 +28,7 @@ from pypto_spec.ir.nodes import Program, Value
 from pypto_spec.ir.types import Access, TensorType
 from pypto_spec.render.model import RenderedKernel, RenderedProgram
 from pypto_spec.spec.formula import FormulaError
+from pypto_spec.targets import TARGETS
 
 AUTO_BLOCKS = (3, 1, 8, 48)
 """Block counts that stand for `auto`, one schedule after another: few, one, more than some have work for, all cores."""
@@ -238,7 +239,9 @@ class GoldenRun:
     ) -> tuple[dict[str, Any], list[Fault]]:
         """Run all launches under one schedule; outputs by name, and what the host model objects to.
 
-        `drop` names kernel lines whose calls do nothing, for mutation. `watch` sees each launch with its records.
+        `auto_blocks` is the number of vector cores that `blocks: auto` finds; the cube cores that belong to them are
+        found with it. `drop` names kernel lines whose calls do nothing, for mutation. `watch` sees each launch with its
+        records.
         """
         buffers: dict[str, Storage] = {}
         for tensor in self.subject.program.tensors:
@@ -250,7 +253,10 @@ class GoldenRun:
             buffers[tensor.name] = store(undefined(self.shape(tensor), tensor.type.dtype), None)
         faults: list[Fault] = []
         self.shown = []
-        for launch in launches(self.subject.rendered.launches, self.values, auto_blocks):
+        target = TARGETS[self.subject.program.target.platform]
+        cube = max(1, auto_blocks * target.cube_cores // target.vector_cores)
+        auto = {"aiv": auto_blocks, "aic": cube}
+        for launch in launches(self.subject.rendered.launches, self.values, auto):
             args = list(self._arguments(launch, buffers))
             lines = (drop or {}).get(launch.kernel.name, ())
             blocks = max(1, launch.blocks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import keyword
-from collections.abc import Mapping
+from typing import NamedTuple
 
 from pypto_spec.ir.dtype import BF16
 from pypto_spec.ir.expr import Expr, Index, Sym
@@ -30,11 +30,18 @@ TORCH_DTYPES = {
 }  # fmt: skip
 
 
-CORES: Mapping[str, tuple[str, str]] = {
-    "aiv": ("cores", "ACL_DEVICE_INFO_VECTOR_CORE_NUM"),
-    "aic": ("cube_cores", "ACL_DEVICE_INFO_AI_CORE_NUM"),
+class Asked(NamedTuple):
+    """How the launcher asks for the number of cores of a kind."""
+
+    cpp: str
+    device_info: str
+
+
+CORES = {
+    "aiv": Asked("cores", "ACL_DEVICE_INFO_VECTOR_CORE_NUM"),
+    "aic": Asked("cube_cores", "ACL_DEVICE_INFO_AI_CORE_NUM"),
 }
-"""By core: the variable that holds how many the platform has, and what the runtime calls that number."""
+"""By core: the variable, and what aclGetDeviceCapability is asked for (acl_base.h; an AI core has one cube core)."""
 
 
 class Host:
@@ -48,7 +55,8 @@ class Host:
         self.symbols: dict[Sym, str] = {a.symbol: a.cpp for a in program.arguments if a.symbol is not None}
         self.cpp = Cpp(self._symbol)
         self.lines: list[str] = []
-        self.asked: set[str] = set()
+        self.asks: set[str] = set()
+        """The cores whose number is asked of the platform."""
 
     def _symbol(self, symbol: Sym) -> str:
         return self.symbols.get(symbol) or self.by_name[symbol.name].cpp
@@ -79,7 +87,7 @@ class Host:
     def _launch(self, step: Launch, indent: str) -> None:
         kernel = step.kernel
         self._comment(step, f"region {kernel.region}", indent)
-        blocks, guarded = self._blocks(kernel.blocks, kernel.core)
+        blocks, guarded = self._blocks(kernel)
         inside = indent + INDENT if guarded else indent
         if guarded:
             self.lines.append(f"{indent}if (const uint32_t num_blocks = {blocks}; num_blocks > 0) {{")
@@ -90,13 +98,14 @@ class Host:
         if guarded:
             self.lines.append(f"{indent}}}")
 
-    def _blocks(self, blocks: Index | str, core: str) -> tuple[str, bool]:
-        """C++ text of a number of blocks, and whether it may be 0 at run time; `auto` is as many as `core` has."""
+    def _blocks(self, kernel: RenderedKernel) -> tuple[str, bool]:
+        """C++ text of a kernel's number of blocks, and whether it may be 0 at run time."""
+        blocks = kernel.blocks
         if isinstance(blocks, int):
             return str(blocks), False
         if isinstance(blocks, str):
-            self.asked.add(core)
-            return CORES[core][0], False
+            self.asks.add(kernel.core)
+            return CORES[kernel.core].cpp, False
         return f"static_cast<uint32_t>({self.cpp.index(blocks)})", True
 
     def _passed(self, argument: Argument) -> str:
@@ -167,7 +176,7 @@ def host_files(program: RenderedProgram) -> dict[str, str]:
         "workspace": _workspace(program, host.cpp),
         "helpers": [h for h in HELPERS if h in host.cpp.helpers],
         "inline": "static inline",
-        "cores": [CORES[core] for core in CORES if core in host.asked],
+        "asks": [asked for core, asked in CORES.items() if core in host.asks],
         "rounds_bf16": rounds,
         "kernels": kernels,
     }

@@ -86,10 +86,7 @@ RESERVED = frozenset(f"{_KEYWORDS} {_TYPES} {_MACROS} {_ASCEND} {_FRAME}".split(
 EXTERNAL = RESERVED | frozenset(_C_LIBRARY.split())
 """What no function with C linkage may be: besides, the functions of the C library."""
 
-_HOST = (
-    "error workspace device found_cores found_cube_cores cores cube_cores num_blocks stream blocks "
-    "at c10_npu torch Run Check BFloat16Bits"
-)
+_HOST = "error workspace device found cores cube_cores num_blocks stream blocks at c10_npu torch Run Check BFloat16Bits"
 HOST_RESERVED = EXTERNAL | frozenset(_HOST.split())
 """What no argument of the launcher or of the torch binding may be."""
 

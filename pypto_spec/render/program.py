@@ -91,8 +91,7 @@ class _Walk:
 
 
 WORKSPACE_GRID = 512
-"""Bytes on whose multiples tensors start in the workspace: the alignment that aclrtMalloc gives (CANN runtime API) and
-a line of the L2 cache."""
+"""Bytes on whose multiples tensors start in the workspace: a burst of GM and a line of the L2 cache; copies need 32."""
 
 
 def _workspace(program: Program, arguments: tuple[Argument, ...], used: Set[str]) -> tuple[tuple[Created, ...], Index]:

@@ -40,6 +40,10 @@ class Target:
     l0: L0Costs
     sources: Mapping[str, str]
 
+    def cores(self, core: str | None) -> int:
+        """How many cores of a kind the platform has; without a kind the vector cores."""
+        return self.cube_cores if core == "aic" else self.vector_cores
+
 
 def route(target: Target, start: Memory, end: Memory) -> tuple[Memory, ...] | None:
     """The shortest way from one memory to another by `moves`, both ends included; None where there is none."""

@@ -12,7 +12,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from pypto_spec.ir.expr import Sym, sym
-from pypto_spec.ir.nodes import Branch, Condition, Loop, Program
+from pypto_spec.ir.nodes import Branch, Condition, Grid, Loop, Program
+from pypto_spec.ir.rewrite import regions
 from pypto_spec.ir.types import Access
 from pypto_spec.render.tree import render_program
 from tests.render import programs
@@ -132,6 +133,34 @@ def test_created_tensors_stand_in_one_workspace() -> None:
     launch = files["launcher/launch.cpp"]
     assert "void* workspace_v = workspace;" in launch
     assert "unused" not in launch
+
+
+def test_each_core_is_asked_for_its_number(tmp_path: Path) -> None:
+    """A kernel of the cube takes cube cores where its blocks are `auto`, and is launched like any other."""
+    index, blocks = Sym("b", "block", 0, None), Sym("num_blocks()", "blocks", 1, None)
+    made = through_gm()
+    up, down = regions(made.body)
+    grids = [
+        Grid(kind="spmd", index=index, count="auto", blocks_symbol=blocks, body=(node,), loc=at(9))
+        for node in (replace(up, core="aic"), down)
+    ]
+    made = replace(made, body=tuple(grids))
+    files = render_program(made)
+    write(files, tmp_path)
+    for name in ("up", "down"):
+        (tmp_path / f"aclrtlaunch_{name}.h").write_text(f'#pragma once\n#include "launches.h"\nKERNEL({name})\n')
+    main = tmp_path / "main.cpp"
+    main.write_text(
+        '#include "launch.h"\n#include "acl/acl.h"\n'
+        'extern "C" aclError aclrtGetDevice(int32_t* id) { *id = 0; return 0; }\n'
+        'extern "C" aclError aclGetDeviceCapability(uint32_t, aclDeviceInfo what, int64_t* n) {\n'
+        "    *n = what == ACL_DEVICE_INFO_AI_CORE_NUM ? 20 : 40;\n    return 0;\n}\n"
+        "int main() {\n    int x = 0;\n    void* p = &x;\n    return through_gm_launch(p, p, 9, p, p);\n}\n"
+    )
+    sources = [main, tmp_path / "launcher/launch.cpp", tmp_path / "cmake/cann81/device.cpp"]
+    out = compile_and_run(tmp_path, sources, [tmp_path / "launcher", tmp_path, STUBS])
+    assert out == "up<20,stream> ptr ptr ptr 9\ndown<40,stream> ptr ptr ptr 9\n"
+    assert "KERNEL_TYPE_AIC_ONLY" in files["kernels/aic/up.cpp"]
 
 
 def _host_control() -> Program:

@@ -37,11 +37,6 @@ class LaunchTime(NamedTuple):
     longest: BlockTime
 
 
-def cores_of(target: Target, core: str | None) -> int:
-    """How many cores of a kind the platform has."""
-    return target.cube_cores if core == "aic" else target.vector_cores
-
-
 def in_waves(
     blocks: int, cores: int, key: Callable[[int], Hashable], simulate: Callable[[int, int], BlockTime]
 ) -> LaunchTime:

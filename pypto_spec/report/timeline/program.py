@@ -8,7 +8,7 @@ from pypto_spec.ir.expr import Index, Sym
 from pypto_spec.ir.nodes import Control, Grid, Loop, Program, Region
 from pypto_spec.report.timeline.keys import Budget, Keys, TooMuchError
 from pypto_spec.report.timeline.known import Guesses, residual, symbols_of
-from pypto_spec.report.timeline.launches import BlockTime, LaunchTime, Total, block_time, cores_of, in_waves
+from pypto_spec.report.timeline.launches import BlockTime, LaunchTime, Total, block_time, in_waves
 from pypto_spec.report.timeline.machine import Machine, StuckError
 from pypto_spec.report.timeline.model import SizesFrom, Timeline
 from pypto_spec.report.timeline.shape import Shape, UnknownStepError, shape_of
@@ -109,7 +109,7 @@ class _Modelled:
             self.controls(loop.body, {**values, loop.index: index})
 
     def launch(self, region: Region, count: Index | str, grid: Grid | None, values: dict[Sym, int]) -> None:
-        cores = cores_of(self.target, region.core)
+        cores = self.target.cores(region.core)
         blocks = cores if isinstance(count, str) else self.guesses.number(count, values)
         if blocks <= 0:
             return

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from pypto_spec.report.timeline.events import BARRIER, RUN, SET, WAIT, Event, pipe_number
-from pypto_spec.report.timeline.launches import BlockTime, Total, block_time, cores_of, in_waves
+from pypto_spec.report.timeline.launches import BlockTime, Total, block_time, in_waves
 from pypto_spec.report.timeline.machine import Machine
 from pypto_spec.report.timeline.model import SizesFrom, Timeline
 from pypto_spec.targets.cycles import cycles
@@ -104,6 +104,6 @@ def recorded(
             machine.feed(events_of(by_block.get(block, ()), target, active, lines))
             return block_time(machine)
 
-        time = in_waves(launch.blocks, cores_of(target, launch.core), lambda block: block, simulate)
+        time = in_waves(launch.blocks, target.cores(launch.core), lambda block: block, simulate)
         total.add(launch.kernel, launch.region, launch.core, time)
     return total.timeline(program, target, sizes, sizes_from)

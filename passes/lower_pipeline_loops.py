@@ -4,7 +4,7 @@ Copy `k` of an iteration works on index `i + k * step`, the loop goes on by `F *
 behind it: straight-line where their number is known, else one arm of an `if` for each remainder. Carried values and
 numbers go from copy to copy. Every statement of a copy says which one it is (its group and stage): the buffers of
 copies are kept apart by MemoryReuse as far as memory allows. Inner pipelines are lowered first, and their copies carry
-the tags of both.
+the tags of both. A condition that cannot hold in a later copy (the accumulator starts from zero) is left out there.
 
 A loop whose step is known at run time only cannot be divided and stays as it is; a hint says so. So does one whose
 copies would make more than 1,000 statements of its region: inner pipelines keep their stages first.
@@ -18,6 +18,7 @@ from typing import cast
 
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.sync import PINNED_IN_PIPELINE, PIPELINE_KEPT
+from pypto_spec.ir.condition import known
 from pypto_spec.ir.expr import Index, Sym, add, floordiv, mod, mul, sym, symbols
 from pypto_spec.ir.loops import known_trips, loop_symbol, trip_count
 from pypto_spec.ir.naming import Names
@@ -59,7 +60,11 @@ class _Stage(Copy):
     def op(self, op: Op) -> Sequence[Stmt]:
         (made,) = super().op(op)
         assert isinstance(made, Op)
-        return (with_parts(made, stages=(*made.stages, self.stage)),)
+        attrs = made.attrs
+        if any(isinstance(attr, Condition) for attr in attrs.values()):
+            never = {name for name, attr in attrs.items() if isinstance(attr, Condition) and known(attr) is False}
+            attrs = {name: attr for name, attr in attrs.items() if name not in never}
+        return (with_parts(made, attrs=attrs, stages=(*made.stages, self.stage)),)
 
     def state(self, loop: For) -> State:
         """What the loop carries behind this copy."""

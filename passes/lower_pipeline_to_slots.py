@@ -19,6 +19,7 @@ from pypto_spec.diagnostics.rules.sync import SLOTS_DECLINED
 from pypto_spec.ir.expr import mod, sym, to_text
 from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import BufferRef, For, If, Op, Program, Region, Stmt, Value
+from pypto_spec.ir.opdef import issue_pipe
 from pypto_spec.ir.rewrite import Rewriter, ops, regions, statements, with_parts
 from pypto_spec.ir.types import Memory, TileType, round_up
 from pypto_spec.passes.base import Context, Pass, Property
@@ -51,7 +52,7 @@ class _Slots(Rewriter):
     def loop(self, loop: For) -> Sequence[Stmt]:
         if loop.kind != "pipeline" or loop.stages == 1:
             return super().loop(loop)
-        if self.declined:
+        if self.declined or _within_the_cube(loop):
             return self._decline(loop)
         loads = [s for s in loop.body if isinstance(s, Op) and s.defn.effects == "reads_gm" and s.results]
         free = [op for op in loads if op.result.buffer is None]
@@ -138,6 +139,12 @@ class _Slots(Rewriter):
             self.taken.get(memory, 0) + size + others.get(memory, 0) <= self.target.capacity[memory]
             for memory, size in needs.items()
         )
+
+
+def _within_the_cube(loop: For) -> bool:
+    """Whether a pipeline brings operands from L1 to L0 and loads nothing: L0 has no slots, so nothing is missed."""
+    found = list(ops(loop.body))
+    return any(issue_pipe(op) == "mte1" for op in found) and not any(op.defn.effects == "reads_gm" for op in found)
 
 
 def _carried(body: Sequence[Stmt], uses: Uses) -> set[Value]:

@@ -16,6 +16,7 @@ from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.verifier import verify
 from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.allocate_memory_addr import ALLOCATE_MEMORY_ADDR
+from pypto_spec.passes.auto_tile_matmul_l0 import AUTO_TILE_MATMUL_L0
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.canonicalize_io_order import CANONICALIZE_IO_ORDER
 from pypto_spec.passes.canonicalize_tile_slice import CANONICALIZE_TILE_SLICE
@@ -58,6 +59,7 @@ PASSES: list[Pass] = [
     FLATTEN_TILE_ND_TO_2D,
     FILL_REDUCTION_TAILS,
     LEGALIZE_TILE_CAST,
+    AUTO_TILE_MATMUL_L0,
     CANONICALIZE_TILE_SLICE,
     INFER_TILE_MEMORY_SPACE,
     RESOLVE_BACKEND_OP_LAYOUTS,

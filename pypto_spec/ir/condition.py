@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 
-from pypto_spec.ir.expr import Index, Sym, evaluate, symbols, to_text
+from pypto_spec.ir.expr import Index, Sym, bounds, evaluate, sub, symbols, to_text
 from pypto_spec.ir.nodes import Condition
 
 RELATIONS: Mapping[str, Callable[[int, int], bool]] = {
@@ -29,6 +29,39 @@ def holds(condition: Condition, values: Mapping[Sym, int]) -> bool:
     if condition.op == "or":
         return _truth(condition.left, values) or _truth(condition.right, values)
     return RELATIONS[condition.op](_number(condition.left, values), _number(condition.right, values))
+
+
+def known(condition: Condition) -> bool | None:
+    """What a condition is by the bounds of its symbols; None where it may be either."""
+    if condition.op == "not":
+        found = _known(condition.left)
+        return None if found is None else not found
+    if condition.op in ("and", "or"):
+        decisive = condition.op == "or"
+        sides = [_known(condition.left), _known(condition.right)]
+        if decisive in sides:
+            return decisive
+        return None if None in sides else not decisive
+    assert condition.right is not None
+    assert not isinstance(condition.left, Condition) and not isinstance(condition.right, Condition)
+    low, high = bounds(sub(condition.left, condition.right))
+    relation = RELATIONS[condition.op]
+    if low is not None and low == high:
+        return relation(low, 0)
+    # Of a range of differences both ends and 0 are tried where they lie in it: no relation changes elsewhere.
+    tried = {relation(n, 0) for n in (low, high) if n is not None}
+    if low is None:
+        tried.add(relation(min(-1, -1 if high is None else high - 1), 0))
+    if high is None:
+        tried.add(relation(max(1, 1 if low is None else low + 1), 0))
+    if (low is None or low <= 0) and (high is None or high >= 0):
+        tried.add(relation(0, 0))
+    return tried.pop() if len(tried) == 1 else None
+
+
+def _known(side: Index | Condition | None) -> bool | None:
+    assert isinstance(side, Condition)
+    return known(side)
 
 
 def text_of(condition: Condition, index_text: Callable[[Index], str] = to_text) -> str:

@@ -12,3 +12,6 @@ OVERWRITTEN = rule("PS4002", "overwritten-value", Severity.ERROR, "a value is pu
 BUFFER_TOO_SMALL = rule("PS4003", "buffer-too-small", Severity.ERROR, "a tile is larger than the buffer it is put in")
 SLOTS_REFUSED = rule("PS4010", "slots-refused", Severity.ERROR, "slots that the planner `ptoas` cannot express")
 BAD_ADDRESS = rule("PS4004", "bad-address", Severity.ERROR, "a written address that the buffer cannot have")
+OPERAND_TOO_LARGE = rule(
+    "PS4021", "operand-too-large", Severity.ERROR, "an operand put into L0 by hand is larger than its memory"
+)

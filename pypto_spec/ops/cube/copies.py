@@ -71,12 +71,21 @@ def check_copy(
             notes=(f"from `acc` to `mat` there is {listing([d.name for d in TO_MAT])}",),
         )
     if at and start in (Memory.MAT, Memory.ACC):
-        check_start(inference, source, at, field)
+        units = (1, source.dtype.block) if memory is Memory.BIAS else None
+        check_start(inference, source, at, field, units=units)
 
 
-def check_start(inference: Inference, tile: TileType, at: Sequence[Index], field: str, *, at_field: str = "at") -> None:
-    """Refuse a window of a fractal tile that does not start on whole fractals."""
-    units = steps_of_window(tile)
+def check_start(
+    inference: Inference,
+    tile: TileType,
+    at: Sequence[Index],
+    field: str,
+    *,
+    at_field: str = "at",
+    units: tuple[int, int] | None = None,
+) -> None:
+    """Refuse a window of a fractal tile that does not start on whole fractals, or on the `units` given."""
+    units = steps_of_window(tile) if units is None else units
     for axis, (index, unit) in enumerate(zip(at, units, strict=True)):
         if mod(index, unit) == 0:
             continue

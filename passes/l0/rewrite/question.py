@@ -1,0 +1,118 @@
+"""What the chooser is asked about a matmul of a program, and its answer in terms that can be written down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import lcm
+
+from pypto_spec.ir.layouts import round_up
+from pypto_spec.ir.nodes import TargetOptions
+from pypto_spec.ir.types import Memory, TileType
+from pypto_spec.passes.l0.choice import Choice, choose
+from pypto_spec.passes.l0.problem import BASELINE, Problem, Stationary, pose
+from pypto_spec.passes.l0.refusals import Refusal, refuse
+from pypto_spec.passes.l0.rewrite.grid import Tiling
+from pypto_spec.passes.l0.rewrite.product import Product
+from pypto_spec.passes.l0.room import acc_elements, longest_k, room
+from pypto_spec.passes.l0.search import Candidate
+from pypto_spec.records import dataclass
+from pypto_spec.targets.model import Target
+
+BIAS_UNIT = 16
+"""Accumulators of a bias that are moved at once: 64 B."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A product whose extents are known, with on what multiples its parts may start along M, N and K."""
+
+    target: Target
+    options: TargetOptions
+    product: Product
+    m: int
+    n: int
+    k: int
+
+    @property
+    def units(self) -> tuple[int, int, int]:
+        """On multiples of what rows of A, columns of B and K may be cut."""
+        lhs, rhs = self.product.lhs.units, self.product.rhs.units
+        n = rhs[1] if self.product.bias is None else lcm(rhs[1], BIAS_UNIT)
+        return lhs[0], n, lcm(lhs[1], rhs[0])
+
+    def pose(self, *, pad: bool) -> Problem:
+        """The problem; `pad` rounds its extents up to whole fractals."""
+        product, options = self.product, self.options
+        bias = None
+        if product.bias is not None:
+            kind = product.bias.tile.type
+            assert isinstance(kind, TileType)
+            bias = kind.memory if kind.memory is Memory.BIAS else Memory.MAT
+        return pose(
+            self.target,
+            self.m,
+            self.n,
+            self.k,
+            product.lhs.kind.dtype,
+            planner=options.planner,
+            l0c_double_buffer=options.l0c_double_buffer,
+            bias=bias,
+            pad=pad,
+        )
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why PyPTO would not look for a tile of these extents."""
+        return refuse(self.pose(pad=False))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether A, B, the accumulator and a bias fit L0 as they are."""
+        kind, capacity = self.product.lhs.kind, self.target.capacity
+        problem = self.pose(pad=True)
+        tiles = [
+            (TileType(kind.dtype, (self.m, self.k), Memory.LEFT), Memory.LEFT),
+            (TileType(kind.dtype, (self.k, self.n), Memory.RIGHT), Memory.RIGHT),
+            (TileType(problem.acc, (self.m, self.n), Memory.ACC), Memory.ACC),
+        ]
+        if self.product.bias is not None:
+            tiles.append((TileType(problem.acc, (1, self.n), Memory.BIAS), Memory.BIAS))
+        return all(tile.bytes <= capacity[memory] for tile, memory in tiles)
+
+    def answer(self) -> Choice | Refusal:
+        """The chooser's answer; where it cuts inside a box of L1, the answer with larger steps."""
+        problem = self.pose(pad=True)
+        choice = choose(problem)
+        if isinstance(choice, Refusal) or self._starts_on_boxes(choice.winner):
+            return choice
+        step = tuple(
+            lcm(have, unit) if cut else have
+            for have, unit, cut in zip(problem.step, self.units, _cuts(choice.winner), strict=True)
+        )
+        m, n, k = (round_up(extent, one) for extent, one in zip(problem.shape, step, strict=True))
+        return choose(replace(problem, m=m, n=n, k=k, step=(step[0], step[1], step[2])))
+
+    def _starts_on_boxes(self, winner: Candidate) -> bool:
+        parts = zip(winner.tile, self.units, _cuts(winner), strict=True)
+        return all(extent % unit == 0 for extent, unit, cut in parts if cut)
+
+    def deepest(self) -> int:
+        """The largest block of K with which the whole output is one tile; 0 if none is."""
+        problem = self.pose(pad=True)
+        has = room(problem, BASELINE)
+        if acc_elements(problem, problem.m, problem.n) > has.acc:
+            return 0
+        if problem.width is not None and problem.n > problem.width.most:
+            return 0
+        unit = self.units[2]
+        return longest_k(problem, has, problem.m, problem.n) // unit * unit
+
+
+def tiling_of(winner: Candidate) -> Tiling:
+    """The winner as loops."""
+    streamed = winner.form.stationary is Stationary.OUTPUT and winner.kept is not None
+    return Tiling(winner.m, winner.n, winner.k, winner.kept, streamed, winner.form.double)
+
+
+def _cuts(winner: Candidate) -> tuple[bool, bool, bool]:
+    return winner.rows > 1, winner.columns > 1, winner.blocks > 1

@@ -1,0 +1,142 @@
+"""Writes statements on tiles of L0, and the loops around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+
+from pypto_spec.diagnostics.span import Loc
+from pypto_spec.ir.dtype import DType
+from pypto_spec.ir.expr import Index, sub, sym
+from pypto_spec.ir.loops import loop_symbol
+from pypto_spec.ir.naming import Names, split
+from pypto_spec.ir.nodes import Attr, Carry, For, Op, Stmt, Value
+from pypto_spec.ir.types import Memory, TileType
+from pypto_spec.ops.registry import OPS
+from pypto_spec.passes.l0.rewrite.windows import Part, Window
+from pypto_spec.passes.making import make
+from pypto_spec.records import dataclass
+
+STAGES = 2
+"""Blocks of an operand in L0 at once: one is loaded while the other is used."""
+
+SUFFIX: Mapping[Memory, str] = {Memory.LEFT: "l0a", Memory.RIGHT: "l0b", Memory.BIAS: "bt"}
+"""What is put behind the name of a tile for its copy in a memory."""
+
+
+class Indices:
+    """Names of loop indices that nothing else in a program has."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    def fresh(self, name: str) -> str:
+        """The name, with a number where it is taken."""
+        made, number = name, 1
+        while made in self._taken:
+            number += 1
+            made = f"{name}{number}"
+        self._taken.add(made)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """`total` elements of an axis, from `start` on, `size` at a time; `name` is that of the index over them.
+
+    With `total` known at run time only, the last part may hold less than `size` valid elements; it is none of its own.
+    """
+
+    name: str
+    total: Index
+    size: int
+    start: int = 0
+
+    @property
+    def full(self) -> int | None:
+        """How many parts have all their elements; None where that is not known."""
+        rest = sub(self.total, self.start)
+        return rest // self.size if isinstance(rest, int) else None
+
+
+Values = tuple[Value, ...]
+Body = Callable[["Writer", Part, Values], Values]
+"""Writes what is done for one part of an axis: from what is carried to what is carried on."""
+
+
+@dataclass(slots=True)
+class Writer:
+    """Collects statements; `loc` is the place in the source that they stand for, `allow` its suppressions."""
+
+    names: Names
+    indices: Indices
+    loc: Loc
+    allow: frozenset[str] = frozenset()
+    body: list[Stmt] = field(default_factory=list)
+
+    def inner(self) -> Writer:
+        """A writer of a block inside this one."""
+        return Writer(self.names, self.indices, self.loc, self.allow)
+
+    def op(self, name: str, operands: Mapping[str, Value], attrs: Mapping[str, Attr], into: str) -> Value:
+        """One op whose result gets a new name."""
+        made = make(name, operands, attrs, self.loc, into=self.names.fresh(into), allow=self.allow)
+        self.body.append(made)
+        return made.result
+
+    def copy(self, window: Window, memory: Memory) -> Value:
+        """A window of L1 in a memory of L0."""
+        base = f"{split(window.tile.name)[0].removesuffix('_l1')}_{SUFFIX[memory]}"
+        if window.is_whole:
+            return self.op("move", {"from": window.tile}, {"memory": memory}, base)
+        attrs: dict[str, Attr] = {"at": (window.row, window.col), "shape": window.shape, "memory": memory}
+        return self.op("extract", {"x": window.tile}, attrs, base)
+
+    def tile(
+        self, name: str, shape: tuple[int, int], dtype: DType, memory: Memory, valid: tuple[Index, Index] | None = None
+    ) -> Value:
+        """A tile with nothing in it."""
+        attrs: dict[str, Attr] = {"shape": shape, "dtype": dtype, "memory": memory}
+        defn = OPS["create_tile"]
+        kind = TileType(dtype, shape, memory, valid=None if valid == shape else valid)
+        value = Value(self.names.fresh(name), kind)
+        self.body.append(Op(defn=defn, operands={}, attrs=attrs, results=(value,), loc=self.loc, allow=self.allow))
+        return value
+
+    def along(
+        self, span: Span, carried: Values, body: Body, *, stages: int = 1, double: bool = False, loops: int = 2
+    ) -> Values:
+        """All parts of an axis: a loop over the full ones, with `stages` of them in flight, and behind it the rest.
+
+        `loops` full parts make a loop; fewer are written one after the other. `double` lets two accumulators take turns
+        in it.
+        """
+        full = span.full
+        done = 0
+        if full is None or full >= loops:
+            carried = self._loop(span, carried, body, stages, double)
+            done = full or 0
+        for number in range(done, full or 0):
+            carried = body(self, Part(span.start + number * span.size, span.size), carried)
+        if full is not None:
+            start = span.start + full * span.size
+            rest = sub(span.total, start)
+            assert isinstance(rest, int)
+            if rest:
+                carried = body(self, Part(start, rest), carried)
+        return carried
+
+    def _loop(self, span: Span, carried: Values, body: Body, stages: int, double: bool) -> Values:
+        stop = span.total if span.full is None else span.start + span.full * span.size
+        index = loop_symbol(self.indices.fresh(span.name), span.start, stop, span.size)
+        args = tuple(Value(self.names.fresh(v.name), v.type) for v in carried)
+        inside = self.inner()
+        ends = body(inside, Part(sym(index), span.size), args)
+        results = tuple(Value(self.names.fresh(v.name), v.type) for v in ends)
+        carries = tuple(Carry(*parts) for parts in zip(args, carried, ends, results, strict=True))
+        made = For(
+            index=index, start=span.start, stop=stop, step=span.size, body=tuple(inside.body), loc=self.loc,
+            carries=carries, kind="pipeline" if stages > 1 else "for", stages=stages, allow=self.allow,
+        )  # fmt: skip
+        self.body.append(made)
+        return results

@@ -11,13 +11,13 @@ A2A3 = Target(
     name="a2a3",
     capacity={
         Memory.VEC: 188_416,
-        Memory.MAT: 524_288,
+        Memory.MAT: 524_160,
         Memory.LEFT: 65_536,
         Memory.RIGHT: 65_536,
         Memory.ACC: 131_072,
         Memory.BIAS: 1_024,
     },
-    reserved={Memory.VEC: 8_192},
+    reserved={Memory.VEC: 8_192, Memory.MAT: 128},
     address_alignment={
         Memory.VEC: 32,
         Memory.MAT: 32,
@@ -47,7 +47,8 @@ A2A3 = Target(
     l0=A2A3_L0,
     sources={
         "capacity": "PyPTO soc.cpp: UB 192 KiB less the top 8 KiB, which vector APIs use as scratch; Ascend C guide",
-        "reserved": "PyPTO soc.cpp: the top 8 KiB of UB, scratch of vector APIs",
+        "reserved": "PyPTO soc.cpp: the top 8 KiB of UB, scratch of vector APIs; kernel headers: 128 B of L1 "
+        "(KFC_L1_RESERVER_SIZE), which a TBuf cannot have",
         "address_alignment": "Ascend C guide, general constraints; Mmad for L0C",
         "moves": "PyPTO soc.cpp, memory graph of Ascend910B",
         "vector_cores": "PyPTO soc.cpp, Ascend910B: 48 vector clusters of one core; B3 and B4 chips have 40",

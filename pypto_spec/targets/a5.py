@@ -25,6 +25,7 @@ A5 = replace(
         Memory.MAT: (Memory.LEFT, Memory.RIGHT, Memory.BIAS),
         Memory.ACC: (Memory.VEC, Memory.MAT, Memory.GM),
     },
+    reserved={Memory.VEC: 8_192},
     vector_cores=72,
     cube_cores=36,
     gm_burst_bytes=128,

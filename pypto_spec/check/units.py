@@ -1,7 +1,7 @@
 """The unit flags of a region: that every Mmad and Fixpipe which waits for some gets them.
 
-There is a flag for each 512 B of L0C. With unit flag 2 or 3 an Mmad waits until those of its accumulator are down, and a
-Fixpipe until they are up; 3 turns them over. So behind the last Mmad of an accumulator comes its Fixpipe, before the
+There is a flag for each 512 B of L0C. With unit flag 2 or 3 an Mmad waits until those of its accumulator are down, and
+a Fixpipe until they are up; 3 turns them over. So behind the last Mmad of an accumulator comes its Fixpipe, before the
 next Mmad, and at the end of the region all are down. This goes through a region as it runs: loops round by round up to
 a bound, and where it is not known how often a loop runs or which arm is taken, flags must stand afterwards as before.
 """
@@ -71,9 +71,8 @@ class Units:
             flag = evaluate(effect.unit, values)
             units = {u for r in effect.regions if r.ordered for u in self.units(op, r, values)}
         except KeyError:
-            self.out.undecided(
-                op.loc, f"the accumulator of `{op.name}` or its unit flag depends on values of the run", ""
-            )
+            what = f"which accumulator `{op.name}` has, or whether it is its last matmul, is known at run time only"
+            self.out.undecided(op.loc, what, "leave `phase` out, here and on the store")
             return False
         if effect.pipe == "fix":
             if not units <= up.keys() and op not in self.told:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from pypto_spec.ir.loops import least_trips
 from pypto_spec.ir.nodes import Buffer, For, If, Op, Stmt
@@ -148,9 +149,11 @@ class Analysis(Course):
     def _op(self, op: Op, moves: Moves) -> None:
         plain = steps = self.places.steps(op)
         if moves is not STILL:
-            steps = tuple(Step(s.number, s.pipe, tuple(map(moves.access, s.accesses)), s.atomic) for s in steps)
+            steps = tuple(replace(s, accesses=tuple(map(moves.access, s.accesses))) for s in steps)
         self._flags(op, steps, plain)
         for step, source in zip(steps, plain, strict=True):
+            if step.fenced:
+                self.known[step.pipe][step.pipe] = self.last[step.pipe]
             self._fence(op, step, source)
             self.time += 1
             row = tuple(self.known[step.pipe])

@@ -21,12 +21,13 @@ Path = tuple[tuple[tuple[int, int], int, Stmt], ...]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One instruction with its place in the op, its pipe and its accesses."""
+    """One instruction with its place in the op, its pipe and its accesses; `fenced` is as in `Effect`."""
 
     number: int
     pipe: int
     accesses: tuple[Access, ...]
     atomic: bool
+    fenced: bool = False
 
 
 class Places:
@@ -111,4 +112,4 @@ class Places:
         for number, does in enumerate(effects(op.instrs or (), view.dtype_of, view.memory_of)):
             if does is not None and does.regions:
                 touched = tuple(accesses(op, does.regions, self.buffers))
-                yield Step(number, PIPE_INDEX[does.pipe], touched, does.atomic)
+                yield Step(number, PIPE_INDEX[does.pipe], touched, does.atomic, does.fenced)

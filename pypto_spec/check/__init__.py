@@ -16,6 +16,9 @@ wait that lowered it; the next set is right only if its pipe knows that wait to 
 share a byte, one writes (not both atomic), and the epoch of the earlier is not known to be complete on the pipe of
 the later. Waits can only be for sets dispatched before them, so that no wait can stand in a circle of waits.
 
+What the hardware orders by itself is no race: two accesses of the very same bytes whose instructions say so
+(`Region.ordered`). That those which wait by unit flags get them is looked at apart (`units.py`).
+
 Branches: both arms are run, the states joined (a flag that only one arm leaves up makes every later set, wait or end
 of the region an error). Loops: epochs of a loop are told apart by iteration: this one, 1 ago, ..., D or more ago; the
 body is interpreted until the state at its head is stable, and then once more to report. Addresses of earlier
@@ -39,6 +42,7 @@ from pypto_spec.check.blocks import check_blocks
 from pypto_spec.check.build import Builder
 from pypto_spec.check.model import Effects
 from pypto_spec.check.report import Reporter
+from pypto_spec.check.units import Units
 from pypto_spec.check.walk import Walker
 from pypto_spec.check.windows import check_windows
 from pypto_spec.diagnostics.model import Sink
@@ -63,6 +67,9 @@ def check_program(program: Program, target: Target, sink: Sink, effects: Effects
 def check_region(program: Program, region: Region, target: Target, sink: Sink, effects: Effects) -> None:
     """`check_program` for one region."""
     out = Reporter(sink)
-    flow = Builder(region, program.buffers, target.event_ids, effects, out).flow(region)
+    builder = Builder(region, program.buffers, target.event_ids, effects, out)
+    flow = builder.flow(region)
     if not out.refused:  # a statement that could not be taken would show again as races and flags left over
         Walker(flow, out).run()
+        if builder.units:
+            Units(builder.units, builder.locate, out).run(region.body)

@@ -76,6 +76,8 @@ class Builder:
         self.groups: dict[tuple[str, Terms, tuple[Cycle, ...], Lasts], Group] = {}
         self.loops_of: dict[tuple[Terms, tuple[Cycle, ...]], tuple[Cycle, ...]] = {}
         self.touches: list[Touch] = []
+        self.units: dict[Op, list[Effect]] = {}
+        """The effects of ops with unit flags."""
         self.depth = 0
         self.lags = 2
         self.order = 0
@@ -239,9 +241,11 @@ class Builder:
             self.put(block, Fence(None))
             self.open.clear()
         else:
-            pipe = self.pipe(name)
-            self.put(block, Fence(pipe))
-            self.open.pop(pipe, None)
+            self.fence(self.pipe(name), block)
+
+    def fence(self, pipe: int, block: Block) -> None:
+        self.put(block, Fence(pipe))
+        self.open.pop(pipe, None)
 
     # Instructions
 
@@ -254,6 +258,8 @@ class Builder:
             return
         try:
             found = list(self.effects(steps, lambda ref: _dtype(op, ref), lambda ref: self.memory(op, ref.name)))
+            if marked := [e for e in found if e is not None and e.unit != 0]:
+                self.units[op] = marked
             for step, effect in zip(steps, found, strict=True):
                 if isinstance(step, InnerBarrier):
                     self.barrier(step.pipe, op, block)
@@ -269,6 +275,8 @@ class Builder:
         pipe = self.pipe(effect.pipe)
         if not effect.regions and pipe == 0:
             return
+        if effect.fenced:
+            self.fence(pipe, block)
         epoch, opens = self.epoch(pipe)
         made = Execute(op, pipe, epoch, opens, self.order, self.chain, self.turns)
         self.order += 1

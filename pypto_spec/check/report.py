@@ -204,6 +204,36 @@ class Reporter:
             (), _figures(node),
         )  # fmt: skip
 
+    # Unit flags
+
+    def units_down(self, op: Op) -> None:
+        """A Fixpipe that waits for unit flags which nothing raises."""
+        self._report(
+            WAIT_NEVER_SET, op.loc,
+            f"`{op.name}` waits forever: no matmul before it raises the unit flags of what it reads",
+            "never ends", ["write `phase: final` on the last matmul of this accumulator, or leave `phase` out on both"],
+        )  # fmt: skip
+
+    def units_up(self, op: Op, former: Op) -> None:
+        """A Mmad that waits for unit flags which nothing lowers."""
+        others = [Label(former.loc.span, "raised here")] if former is not op else []
+        self._report(
+            FLAG_SET_TWICE, op.loc,
+            f"`{op.name}` waits forever: the unit flags of its accumulator are up, and nothing stores it in between",
+            "never ends",
+            ["store the accumulator with `phase: final` first, or write `phase: partial` on the matmul before"],
+            others,
+        )  # fmt: skip
+
+    def units_left(self, op: Op) -> None:
+        """Unit flags that are up at the end of the region."""
+        self._report(
+            FLAG_LEFT_SET, op.loc, f"the unit flags that `{op.name}` raises are still up at the end of the region",
+            "nothing lowers them", ["store the whole accumulator with `phase: final`, or leave `phase` out here"],
+        )  # fmt: skip
+
+    # What a core does not have, and what cannot be told
+
     def flag_kind(self, node: FlagNode, core: str) -> None:
         """A flag between two pipes that has no event on this core."""
         from_here = sorted(t for s, t in FLAG_KINDS[core] if s == node.source)

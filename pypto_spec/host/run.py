@@ -77,7 +77,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Record:
-    """One dispatched instruction, flag or barrier, in dispatch order of its block; input of a cost table."""
+    """One dispatched instruction, flag or barrier, in dispatch order of its block; input of a cost table.
+
+    ``flag`` is that of a set or wait; of an instruction with unit flags the byte of L0C where its accumulator begins,
+    and -1 of any other.
+    """
 
     block: int
     pipe: str

@@ -105,10 +105,11 @@ class Effect:
 
     `atomic` marks writes that other atomic writes may overlap in any order. `unit` is the unit flag of Mmad and
     Fixpipe: 0 without one, 2 where it waits for the fractals it touches and leaves their flags, 3 where it turns them
-    over.
+    over. `fenced`: a barrier of its pipe is part of the call, before what it does.
     """
 
     pipe: Pipe
     regions: tuple[Region, ...]
     atomic: bool = False
     unit: Index = 0
+    fenced: bool = False

@@ -44,6 +44,8 @@ class Decoded(NamedTuple):
     """Operands that start on another grid than 32 B, and its bytes."""
     unit: Index = 0
     """The unit flag, as in `Effect`."""
+    fenced: bool = False
+    """Whether the call begins with a barrier of its pipe."""
 
 
 Decoder = Callable[[Instr, DTypeOf], Decoded]

@@ -11,7 +11,8 @@ does the text of the kernel, since arguments stand in the order of the C++ call:
 * `Gather(dst, src, offsets, base, count)`, offsets and base in bytes; `Transpose(dst, src)`;
 * `Compare(bits, a, b, mode, count)`, `CompareScalar(bits, a, number, mode, count)`, one bit an element, and
   `Select(dst, bits, a, b, mode, count)`, where b may be a number;
-* `Sort32` and `MrgSort` as in `sort_calls`, copies as in `copy_calls`, the cube's calls as in `cube_calls`.
+* `Sort32` and `MrgSort` as in `sort_calls`, copies as in `copy_calls`, the cube's calls as in `cube_calls` and
+  `matmul_calls`.
 
 Some calls are several instructions in one: what they do, which pipe they take and what they cost depends on the memory
 they write, or on their structure. Each of these is a *form* with a name of its own, `LoadData.left` (`form_of`).
@@ -31,16 +32,7 @@ from pypto_spec.ir.expr import bounds, mod, mul
 from pypto_spec.ir.instr import Effect, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
 from pypto_spec.ir.types import Memory
 from pypto_spec.ops.copy_calls import decode_copy, decode_copy_pad
-from pypto_spec.ops.cube_calls import (
-    decode_bias,
-    decode_fixpipe_gm,
-    decode_fixpipe_mat,
-    decode_left,
-    decode_mmad,
-    decode_nz,
-    decode_right,
-    decode_transposed,
-)
+from pypto_spec.ops.cube_calls import decode_bias, decode_left, decode_nz, decode_right, decode_transposed
 from pypto_spec.ops.decoding import (
     MAX_REPEAT,
     MAX_U16,
@@ -56,6 +48,7 @@ from pypto_spec.ops.decoding import (
     numbers_of,
     ref_of,
 )
+from pypto_spec.ops.matmul_calls import decode_fixpipe_gm, decode_fixpipe_mat, decode_mmad
 from pypto_spec.ops.regions import Access, high, lanes, run
 from pypto_spec.ops.sort_calls import decode_merge, decode_sort32
 
@@ -331,7 +324,7 @@ def effect(instr: Instr, dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown
     """
     decoded = decode(instr, dtype_of, memory_of)
     regions = tuple(r for a in decoded.accesses if (r := a.region()) is not None)
-    return Effect(decoded.pipe, regions, unit=decoded.unit)
+    return Effect(decoded.pipe, regions, unit=decoded.unit, fenced=decoded.fenced)
 
 
 def effects(steps: Sequence[Step], dtype_of: DTypeOf, memory_of: MemoryOf = memory_unknown) -> Iterator[Effect | None]:

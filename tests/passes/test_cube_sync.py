@@ -88,6 +88,70 @@ def test_rotating_l0_buffers() -> None:
     assert alive(done) == []
 
 
+def test_unit_flags_take_the_place_of_flags() -> None:
+    done = synchronised(blocked(Cube(), unit=True))
+    assert findings(done) == []
+    assert kinds(done) == {"mte2 mte1", "mte1 mte2", "mte1 m", "m mte1"}
+    assert alive(done) == []
+
+
+@pytest.mark.parametrize(
+    ("phases", "code", "message"),
+    [
+        ((2, 3), "PS5102", "`drain` waits forever: no matmul before it raises the unit flags of what it reads"),
+        ((3, 0), "PS5104", "the unit flags that `mmad` raises are still up at the end of the region"),
+        ((3, 2), "PS5104", "the unit flags that `mmad` raises are still up at the end of the region"),
+        ((3, 3), "", ""),
+    ],
+)
+def test_unit_flags_that_nobody_gives(phases: tuple[int, int], code: str, message: str) -> None:
+    made = Cube()
+    done = synchronised(made.program(made.mmad(0, unit=phases[0]), made.drain(0, unit=phases[1])))
+    assert findings(done) == ([f"{code}: {message}"] if code else [])
+
+
+def test_an_accumulator_is_not_added_to_before_it_is_stored() -> None:
+    made = Cube()
+    body = [made.mmad(0, unit=3), made.mmad(0, init=False, unit=2), made.drain(0, unit=3)]
+    (found,) = findings(synchronised(made.program(*body)))
+    assert found.startswith("PS5103: `mmad` waits forever: the unit flags of its accumulator are up")
+
+
+def test_unit_flags_of_rotating_accumulators() -> None:
+    made = Cube(slots=2)
+    i = made.index(300)
+    turn = mod(sym(i), 2)
+    done = synchronised(made.program(made.loop(i, made.mmad(0, at=turn, unit=3), made.drain(0, at=turn, unit=3))))
+    assert findings(done) == []
+    assert not any("fix" in kind for kind in kinds(done))
+
+
+def test_unit_flags_across_rounds_of_a_loop() -> None:
+    """Raised in one round and lowered in the next: right where every round is known, else not decidable."""
+
+    def program(count: int) -> Program:
+        made = Cube()
+        i = made.index(count)
+        body = made.branch(i, [made.mmad(0, unit=3)], [made.drain(0, unit=3), made.mmad(0, unit=3)])
+        return synchronised(made.program(made.loop(i, body), made.drain(0, unit=3)))
+
+    assert findings(program(4)) == []
+    (found,) = findings(program(1000))
+    assert found.startswith("PS5107:")
+    assert "a round of a loop leaves unit flags up or down that stood otherwise before" in found
+
+
+def test_stores_of_accumulators_begin_with_a_barrier() -> None:
+    """Not those to L1 without factors."""
+    made = Cube()
+    assert barriers(synchronised(made.program(made.mmad(0), made.drain(0), made.drain(0)))) == []
+    made = Cube()
+    done = synchronised(made.program(made.mmad(0), made.keep(0, 0), made.keep(0, 0)))
+    assert barriers(done) == ["| fix"]
+    assert findings(done) == []
+    assert alive(done) == []
+
+
 def test_what_fixpipe_wrote_to_gm_is_read_again() -> None:
     made = Cube()
     done = synchronised(made.program(made.mmad(0), made.back(0), made.load(0)))

@@ -108,7 +108,7 @@ void Core::Issue(Pipe pipe, const char* name, int at, std::unique_ptr<Work> work
     Op op;
     op.kind = OpKind::Instruction;
     op.pipe = pipe;
-    op.number = Add(pipe, name, at, -1, elements, bytes, blocks);
+    op.number = Add(pipe, name, at, work == nullptr ? -1 : work->Tile(), elements, bytes, blocks);
     if (run.timing) {
         return;
     }

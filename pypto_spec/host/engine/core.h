@@ -28,6 +28,8 @@ struct Work {
     virtual bool Ready(const Core&) const { return true; }
     virtual void Start(Core&, Op&) {}
     virtual std::string Waits(const Core&) const { return ""; }
+    // The byte of L0C at which the accumulator begins that this shares unit flags of, for timelines; -1 without any.
+    virtual int Tile() const { return -1; }
 };
 
 enum class OpKind : uint8_t { Instruction, Set, Wait, Barrier };

@@ -344,7 +344,8 @@ void IssueFixpipe(const FixpipeCall& call)
         return;
     }
     const uint64_t elements = static_cast<uint64_t>(call.m * call.n);
-    core.Issue(Pipe::FIX, name, call.line, std::move(work), elements, elements * 4, static_cast<uint32_t>(call.m), true);
+    const bool fenced = call.to_global || call.has_scales;  // to L1 the headers of 2026 have no barrier without factors
+    core.Issue(Pipe::FIX, name, call.line, std::move(work), elements, elements * 4, static_cast<uint32_t>(call.m), fenced);
 }
 
 }  // namespace pypto_host

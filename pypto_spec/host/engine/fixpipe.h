@@ -19,6 +19,7 @@ struct DrainWork final : Work {
     bool Ready(const Core& core) const override;
     void Start(Core& core, Op& op) override;
     std::string Waits(const Core& core) const override;
+    int Tile() const override { return call.unit_flag == 0 ? -1 : static_cast<int>(boxes[0].address); }
 
 private:
     bool CheckTile(Core& core) const;

@@ -27,6 +27,7 @@ struct MadWork final : Work {
     bool Ready(const Core& core) const override;
     void Start(Core& core, Op& op) override;
     std::string Waits(const Core& core) const override;
+    int Tile() const override { return unit_flag == 0 ? -1 : static_cast<int>(sums[0].address); }
 
 private:
     uint64_t FractalAt(bool right, int64_t lane, int64_t depth) const;

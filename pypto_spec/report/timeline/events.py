@@ -21,7 +21,8 @@ class Event(NamedTuple):
     """One dispatched call. `pipe` counts in `PIPES`: where it runs, a flag is set, or a flag is waited for.
 
     `cycles` is how long it keeps its pipe. `flag` names the flag of a set or wait; any key does that is the same for
-    both. `name` and `line` (of the user's file or the kernel's) are for drawing.
+    both. Of an instruction with unit flags it is the accumulator (`tile`). `name` and `line` (of the user's file or the
+    kernel's) are for drawing.
     """
 
     kind: int
@@ -30,6 +31,11 @@ class Event(NamedTuple):
     flag: Hashable = None
     name: str = ""
     line: int = 0
+
+
+def tile(*address: int) -> tuple[str | int, ...]:
+    """The accumulator whose unit flags an instruction waits for and turns over, by the byte of L0C it begins at."""
+    return ("l0c", *address)
 
 
 def pipe_number(name: str) -> int:

@@ -4,6 +4,8 @@
   stands still while that queue holds `queue_depth` events that have not started.
 * A pipe works one event after the other. That instructions of one pipe may overlap is a matter of correctness here, not
   of time.
+* Instructions with unit flags of one accumulator overlap, an Mmad with the Fixpipe behind it and that with the next
+  Mmad: the later one starts no earlier and ends no earlier than the one before.
 * A flag is up when the earlier work of the pipe that sets it is done. A wait keeps its pipe (the scalar stream:
   dispatch) until then. A barrier of one pipe costs its cycles, one of all pipes stops the scalar stream until all are
   done.
@@ -74,6 +76,8 @@ class Machine:
         self._held: list[deque[tuple[int, Event]]] = [deque() for _ in range(N)]
         self._flags: dict[Hashable, deque[int]] = {}
         self._waiting: dict[Hashable, int] = {}
+        self._tiles: dict[Hashable, tuple[int, int]] = {}
+        """Start and end of the last instruction with unit flags of an accumulator."""
 
     @property
     def end(self) -> int:
@@ -139,6 +143,11 @@ class Machine:
             up = raised.popleft()
             start = up if up > start else start
         end = start + event.cycles
+        if kind == RUN and event.flag is not None:
+            began, ended = self._tiles.get(event.flag, (start, end))
+            start = max(start, began)
+            end = max(start + event.cycles, ended)
+            self._tiles[event.flag] = start, end
         self._left[pipe].append(start)
         self.free[pipe] = end
         if kind == RUN:
@@ -190,6 +199,9 @@ class Machine:
                     if raised
                 ]
             ),
+            frozenset(
+                [(tile, max(start - now, 0), end - now) for tile, (start, end) in self._tiles.items() if end > now]
+            ),
         )
 
     def mark(self) -> Mark:
@@ -211,3 +223,4 @@ class Machine:
         for raised in self._flags.values():
             for place in range(len(raised)):
                 raised[place] += ahead
+        self._tiles = {tile: (start + ahead, end + ahead) for tile, (start, end) in self._tiles.items()}

@@ -43,6 +43,7 @@ class _Modelled:
     ) -> None:
         self.program = program
         self.target = target
+        self.buffers = {b.name: b for b in program.buffers}
         self.spans = spans
         self.jump = jump
         self.guesses = Guesses()
@@ -156,5 +157,5 @@ class _Modelled:
             fixed: dict[Sym, Index] = dict(self.sizes)
             if grid is not None:
                 fixed[grid.blocks_symbol] = blocks
-            found = self.shapes[which] = shape_of(region, self.target, fixed, active)
+            found = self.shapes[which] = shape_of(region, self.target, fixed, active, self.buffers)
         return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from pypto_spec.report.timeline.events import BARRIER, RUN, SET, WAIT, Event, pipe_number
+from pypto_spec.report.timeline.events import BARRIER, RUN, SET, WAIT, Event, pipe_number, tile
 from pypto_spec.report.timeline.launches import BlockTime, Total, block_time, in_waves
 from pypto_spec.report.timeline.machine import Machine
 from pypto_spec.report.timeline.model import SizesFrom, Timeline
@@ -42,7 +42,7 @@ class Recorded(Protocol):
 
     @property
     def flag(self) -> int:
-        """The flag of a set or wait."""
+        """The flag of a set or wait; where an accumulator with unit flags begins, or -1."""
 
 
 class LaunchRecords(NamedTuple):
@@ -72,7 +72,9 @@ def events_of(
         pipe = record.pipe.lower()
         if taken is None:
             taken = cycles(target, pipe, record.name, bytes=record.bytes, repeats=record.repeats, active=active)
-        flag = record.flag if kind in (SET, WAIT) else None
+        flag: Hashable = record.flag if kind in (SET, WAIT) else None
+        if kind == RUN and record.flag >= 0:
+            flag = tile(record.flag)
         line = record.line if lines is None else lines.get(record.line, 0)
         made.append(Event(kind, pipe_number(pipe), taken, flag, record.name, line))
     return made

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
+from pypto_spec.ir.access import locate
 from pypto_spec.ir.expr import Expr, Index, Sym, add, mul, substitute, sym, symbols, to_text
 from pypto_spec.ir.instr import InnerBarrier, Instr
 from pypto_spec.ir.loops import trip_count
-from pypto_spec.ir.nodes import Barrier, Condition, For, If, Op, Region, SetFlag, Stmt, WaitFlag
+from pypto_spec.ir.nodes import Barrier, Buffer, Condition, For, If, Op, Region, SetFlag, Stmt, WaitFlag
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ops.amounts import amounts
-from pypto_spec.ops.decoding import Amounts
+from pypto_spec.ops.decoding import Amounts, Decoded
 from pypto_spec.ops.instructions import decode, form_of
 from pypto_spec.records import dataclass
-from pypto_spec.report.timeline.events import ALL, BARRIER, PIPES, RUN, SET, WAIT, Event, pipe_number
+from pypto_spec.report.timeline.events import ALL, BARRIER, PIPES, RUN, SET, WAIT, Event, pipe_number, tile
 from pypto_spec.report.timeline.known import Read, substituted, symbols_of
 from pypto_spec.targets.cycles import cycles
 from pypto_spec.targets.model import Target
@@ -105,7 +106,9 @@ class UnknownStepError(Exception):
     """A loop whose step is not known before the run."""
 
 
-def shape_of(region: Region, target: Target, fixed: Mapping[Sym, Index], active: int) -> Shape:
+def shape_of(
+    region: Region, target: Target, fixed: Mapping[Sym, Index], active: int, buffers: Mapping[str, Buffer]
+) -> Shape:
     """The shape of a region where the symbols in `fixed` are known and `active` cores run at once.
 
     Raises UnknownStepError.
@@ -115,7 +118,7 @@ def shape_of(region: Region, target: Target, fixed: Mapping[Sym, Index], active:
         return cycles(target, pipe, call, bytes=bytes, repeats=repeats, active=active)
 
     last = Event(BARRIER, ALL, target.costs.barrier, None, "PipeBarrier")
-    return finished((*_Maker(target, fixed, price).block(region.body), (last,)), price)
+    return finished((*_Maker(target, fixed, price, buffers).block(region.body), (last,)), price)
 
 
 def finished(nodes: Sequence[Node], price: Price) -> Shape:
@@ -212,8 +215,9 @@ def _binds(nodes: Iterable[Node]) -> Binds:
 
 
 class _Maker:
-    def __init__(self, target: Target, fixed: Mapping[Sym, Index], price: Price) -> None:
+    def __init__(self, target: Target, fixed: Mapping[Sym, Index], price: Price, buffers: Mapping[str, Buffer]) -> None:
         self.costs = target.costs
+        self.buffers = buffers
         self.known = dict(fixed)
         self.price = price
 
@@ -279,14 +283,25 @@ class _Maker:
         found = amounts(instr, view.dtype_of, view.memory_of)
         if found is None:
             return None
-        pipe, form = decode(instr, view.dtype_of, view.memory_of).pipe, form_of(instr, view.memory_of)
+        decoded, form = decode(instr, view.dtype_of, view.memory_of), form_of(instr, view.memory_of)
         elements, bytes, repeats = (self.index(i) for i in found)
+        where = None if decoded.unit == 0 else self.accumulator(view.op, decoded)
+        event = Event(RUN, pipe_number(decoded.pipe), 0, None if where is None else tile(), form, line)
         if isinstance(elements, int) and isinstance(bytes, int) and isinstance(repeats, int):
             if not elements:
                 return None  # nothing is dispatched
-            return Event(RUN, pipe_number(pipe), self.price(pipe, form, bytes, repeats), None, form, line)
-        event = Event(RUN, pipe_number(pipe), 0, None, form, line)
-        return Varying(event, Amounts(elements, bytes, repeats), None, _distinct((elements, bytes, repeats)))
+            event = event._replace(cycles=self.price(decoded.pipe, form, bytes, repeats))
+            if isinstance(where, int | None):
+                return event if where is None else event._replace(flag=tile(where))
+            return Varying(event, None, where, _distinct((where,)))
+        reads = (elements, bytes, repeats) if where is None else (elements, bytes, repeats, where)
+        return Varying(event, Amounts(elements, bytes, repeats), where, _distinct(reads))
+
+    def accumulator(self, op: Op, decoded: Decoded) -> Index:
+        """The byte of L0C where the accumulator begins whose unit flags an instruction has."""
+        region = next(r for a in decoded.accesses if a.ordered and (r := a.region()) is not None)
+        _, start = locate(op, region.operand, self.buffers)
+        return self.index(add(start, region.base))
 
     def loop(self, loop: For) -> Cycle:
         start, step = self.index(loop.start), self.index(loop.step)

@@ -76,8 +76,9 @@ class Walker:
         event = node.event
         if node.id is not None:
             assert isinstance(event.flag, tuple)
-            return event._replace(flag=(*event.flag, self.guesses.number(node.id, self.values)))
-        assert node.amounts is not None
+            event = event._replace(flag=(*event.flag, self.guesses.number(node.id, self.values)))
+        if node.amounts is None:
+            return event
         if self.guesses.number(node.amounts.elements, self.values) <= 0:
             return None
         bytes = self.guesses.number(node.amounts.bytes, self.values)

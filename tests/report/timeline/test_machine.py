@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from pypto_spec.report.timeline.events import ALL, BARRIER, PIPES, RUN, SET, WAIT, Event
+from pypto_spec.report.timeline.events import ALL, BARRIER, PIPES, RUN, SET, WAIT, Event, tile
 from pypto_spec.report.timeline.machine import Again, Machine, Span, StuckError
 from pypto_spec.targets import A2A3
 
 COSTS = replace(A2A3.costs, dispatch=1, set_flag=0, wait_flag=0, barrier=0)
-S, V, MTE2, MTE3 = (PIPES.index(name) for name in ("s", "v", "mte2", "mte3"))
+S, V, MTE2, MTE3, M, FIX = (PIPES.index(name) for name in ("s", "v", "mte2", "mte3", "m", "fix"))
 
 
 def run(pipe: int, cycles: int, name: str = "") -> Event:
@@ -131,3 +131,23 @@ def test_no_state_while_a_pipe_waits_for_a_later_set() -> None:
     machine = Machine(COSTS)
     machine.feed([wait(V, 0)])
     assert machine.state() is None
+
+
+def units(pipe: int, cycles: int, address: int = 0) -> Event:
+    return Event(RUN, pipe, cycles, tile(address))
+
+
+def test_unit_flags_let_a_drain_begin_with_its_mmad() -> None:
+    assert end(units(M, 500), units(FIX, 300)) == 501  # as long as the Mmad
+    assert end(units(M, 300), units(FIX, 500)) == 502
+    assert end(units(M, 300), units(FIX, 500), units(M, 100), run(M, 1)) == 503  # the next Mmad ends with the drain
+    assert end(units(M, 300), units(FIX, 500, 1024)) == 502  # of another accumulator
+    assert end(run(M, 200), units(M, 300), units(FIX, 100)) == 501
+
+
+def test_a_state_knows_which_accumulators_are_at_work() -> None:
+    one, two = Machine(COSTS), Machine(COSTS)
+    one.feed([units(M, 500)])
+    two.feed([units(M, 500, 1024)])
+    assert one.free == two.free
+    assert one.state() != two.state()

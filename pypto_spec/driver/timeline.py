@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pypto_spec.golden.launches import Run
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
+from pypto_spec.golden.timed import TimedRun
 from pypto_spec.host.run import RunReport
 from pypto_spec.ir.expr import Sym
 from pypto_spec.report.timeline import Timeline
@@ -17,8 +18,8 @@ from pypto_spec.targets import TARGETS
 __all__ = ["lines", "recorded_launches", "run_timeline"]
 
 
-def recorded_launches(run: GoldenRun, auto_blocks: int) -> list[LaunchRecords]:
-    """The launches of one run in program order, with what each dispatched."""
+def recorded_launches(run: GoldenRun | TimedRun, auto_blocks: int) -> list[LaunchRecords]:
+    """The launches of one run in program order, with what each dispatched. Raises GoldenError as the run does."""
     found: list[LaunchRecords] = []
 
     def watch(launch: Run, report: RunReport) -> None:
@@ -34,16 +35,23 @@ def recorded_launches(run: GoldenRun, auto_blocks: int) -> list[LaunchRecords]:
 
 
 def run_timeline(
-    subject: Subject, *, values: Mapping[Sym, int] | None = None, seed: int = 0, spans: bool = False
+    subject: Subject,
+    *,
+    values: Mapping[Sym, int] | None = None,
+    seed: int = 0,
+    spans: bool = False,
+    data: bool = True,
 ) -> Timeline:
     """The timeline of a run, by default of the first sizes; `blocks: auto` takes all cores.
 
-    Raises GoldenError and StuckError.
+    Without `data` nothing is computed, which gives the same cycles for sizes that no CPU computes. Raises GoldenError
+    and StuckError.
     """
     program = subject.program
     target = TARGETS[program.target.platform]
     values = sizes(program)[0] if values is None else values
-    launches = recorded_launches(GoldenRun(subject, values, seed), target.vector_cores)
+    run = (GoldenRun if data else TimedRun)(subject, values, seed)
+    launches = recorded_launches(run, target.vector_cores)
     named = {dim.name: value for dim, value in values.items()}
     written = program.golden is not None and bool(program.golden.sizes)
     source: SizesFrom = "compile time" if not named else "golden" if written else "bounds"

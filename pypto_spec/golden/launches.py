@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pypto_spec.ir.condition import holds
 from pypto_spec.ir.expr import Sym, evaluate
 from pypto_spec.render.model import HostLoop, HostStep, Launch, RenderedKernel
+from pypto_spec.targets.model import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,11 @@ class Run:
     kernel: RenderedKernel
     blocks: int
     values: Mapping[Sym, int]
+
+
+def cores_for(target: Target, auto_blocks: int) -> dict[str, int]:
+    """What `blocks: auto` finds, by core: so many vector cores, and the cube cores that belong to them."""
+    return {"aiv": auto_blocks, "aic": max(1, auto_blocks * target.cube_cores // target.vector_cores)}
 
 
 def launches(steps: Sequence[HostStep], values: Mapping[Sym, int], auto_blocks: Mapping[str, int]) -> Iterator[Run]:

@@ -15,7 +15,7 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.golden.compare import Allowed, Difference, allowed_for, compare
 from pypto_spec.golden.formula import GoldenError, evaluate
 from pypto_spec.golden.inputs import domains, draw
-from pypto_spec.golden.launches import Run, launches
+from pypto_spec.golden.launches import Run, cores_for, launches
 from pypto_spec.golden.meaning import Machine
 from pypto_spec.golden.need_torch import torch
 from pypto_spec.golden.python import reference
@@ -253,9 +253,7 @@ class GoldenRun:
             buffers[tensor.name] = store(undefined(self.shape(tensor), tensor.type.dtype), None)
         faults: list[Fault] = []
         self.shown = []
-        target = TARGETS[self.subject.program.target.platform]
-        cube = max(1, auto_blocks * target.cube_cores // target.vector_cores)
-        auto = {"aiv": auto_blocks, "aic": cube}
+        auto = cores_for(TARGETS[self.subject.program.target.platform], auto_blocks)
         for launch in launches(self.subject.rendered.launches, self.values, auto):
             args = list(self._arguments(launch, buffers))
             lines = (drop or {}).get(launch.kernel.name, ())

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 # In the order of the engine's Dtype.
 DTYPES = ("fp16", "bf16", "fp32", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -75,8 +75,7 @@ class Finding:
     block: int
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One dispatched instruction, flag or barrier, in dispatch order of its block; input of a cost table.
 
     ``flag`` is that of a set or wait; of an instruction with unit flags the byte of L0C where its accumulator begins,
@@ -333,6 +332,6 @@ class HostLibrary:
             tuple(Finding(f["kind"], f["message"], tuple(f["lines"]), f["block"]) for f in summary["findings"]),
             summary["instructions"],
             summary["syncs"],
-            tuple(Record(*record) for record in summary["records"]),
+            tuple(map(Record._make, summary["records"])),
             tuple(Shown(*line) for line in summary["shown"]),
         )

@@ -19,11 +19,12 @@ CPP = {
     "int32": "int32_t",
     "uint32": "uint32_t",
     "int64": "int64_t",
+    "uint64": "uint64_t",
 }
 SIZE = {"fp32": 4, "fp16": 2, "bf16": 2, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4}
-SIZE["int64"] = 8
+SIZE |= {"int64": 8, "uint64": 8}
 _FORM = {"fp32": "f", "fp16": "e", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I"}
-_FORM |= {"int64": "q"}
+_FORM |= {"int64": "q", "uint64": "Q"}
 
 
 def round_to(dtype: str, value: float) -> float:
@@ -120,6 +121,7 @@ class Batch:
         records: bool = False,
         max_steps: int = 1_000_000_000,
         max_events: int = 4_000_000,
+        timing: bool = False,
     ) -> RunReport:
         if self.library is None:
             self.library = compile_kernels(list(self.sources.values()))
@@ -132,6 +134,7 @@ class Batch:
             records=records,
             max_steps=max_steps,
             max_events=max_events,
+            timing=timing,
         )
 
 

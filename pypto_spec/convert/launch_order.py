@@ -143,10 +143,13 @@ class _List:
         first, *others = [self.written[a][b] for a, b in steps if b in self.written[a]]
         *all_but_last, last = dict.fromkeys(names[a] for a, _ in steps)
         who = f"{', '.join(all_but_last)} and {last}" if all_but_last else last
-        message = f"{who} wait for each other" if len(steps) > 1 else f"{who} waits for itself"
+        if len(steps) == 1:
+            itself = f"{who} waits for itself"
+            helps = ["take it out of `after`"]
+            return CompileError([diagnose(LAUNCH_CYCLE, first.span, itself, label="its own name", helps=helps)])
         return CompileError([
             diagnose(
-                LAUNCH_CYCLE, first.span, f"{message}: {', '.join(texts)}",
+                LAUNCH_CYCLE, first.span, f"{who} wait for each other: {', '.join(texts)}",
                 label="closes the circle", secondary=[Label(node.span, "and waits here") for node in others],
                 helps=["take one of them out of `after`; launches that use the same tensor are ordered by it anyway, "
                        "the one that stands first in the text before the other"],

@@ -158,6 +158,8 @@ def _controls(body: Sequence[Control], indent: str, printer: BodyPrinter) -> lis
                 lines += _arm("else", _controls(node.other, indent + "    ", printer), indent)
         else:
             lines.append(f"{indent}- {_loop(node) if isinstance(node, Loop) else _grid(node)}")
+            if isinstance(node, Grid) and node.kind == "parallel":  # its loop in the kernel has that place
+                lines.append(f"{indent}  src: [{node.loc.span.line}, {node.loc.span.col}]")
             lines += _arm("body", _controls(node.body, indent + "    ", printer), indent)
     return lines
 

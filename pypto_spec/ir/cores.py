@@ -44,8 +44,9 @@ def cores_of(op: Op, buffers: Mapping[str, Buffer]) -> frozenset[Core]:
         kind = value.type
         if isinstance(kind, TileType) and kind.memory is not None and MEMORIES[kind.memory] == "aic":
             found.add("aic")
-        if value.buffer is not None and value in op.results:
-            found.add(MEMORIES[buffers[value.buffer.buffer].memory])
+        buffer = buffers.get(value.buffer.buffer) if value.buffer is not None else None
+        if buffer is not None and value in op.results:
+            found.add(MEMORIES[buffer.memory])
     found.update(MEMORIES[attr] for attr in op.attrs.values() if isinstance(attr, Memory) and attr in MEMORIES)
     return frozenset(found.union(_by_pipe(op)))
 

@@ -73,6 +73,7 @@ class Walk(ABC):
             elif isinstance(stmt, If):
                 for arm in self._arms(stmt.condition, stmt.then, stmt.other, values):
                     yield from self.ops(arm, values)
+                values = _picked(stmt, values)
             elif isinstance(stmt, For) and not (self.certain and stmt.condition is not None):
                 for known in self._rounds(stmt.index, (stmt.start, stmt.stop, stmt.step), values):
                     yield from self.ops(stmt.body, known)
@@ -93,3 +94,15 @@ class Walk(ABC):
             return (then,) if holds(condition, values) else (other,)
         except KeyError:
             return () if self.certain else (then, other)
+
+
+def _picked(branch: If, values: Values) -> Values:
+    """The values behind an `if`, with those of the numbers that it picks where they are known."""
+    if not branch.numbers:
+        return values
+    try:
+        taken = holds(branch.condition, values)
+        found = {n.result: evaluate(n.then if taken else n.other, values) for n in branch.numbers}
+    except KeyError:
+        return values
+    return {**values, **found}

@@ -1,7 +1,8 @@
 """PS2035: outputs of which no store reaches a part.
 
 Every store is a box of indices, taken too large wherever something about it is not known: both arms of an `if`, all
-values that an index may have. What lies in no box is written by nobody, whatever the run-time values are.
+values that an index may have. What lies in no box is written by nobody, whatever the run-time values are. An atomic add
+writes nothing in this sense: it needs something that was written before.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _stores(program: Program) -> Iterator[Store]:
     walk = _All()
     for region, known in walk.regions(program.body, {}):
         for op, values in walk.ops(region.body, known):
-            if op.name == "store":
+            if op.name == "store" and op.attrs.get("atomic", "none") == "none":
                 yield Store(op, _box(window_of(op), values))
 
 

@@ -40,6 +40,11 @@ def found(launch: str, *lines: str) -> list[str]:
             ),
         ),
         ("spmd: {index: b, blocks: 2}", (LOAD % 16, "store: {from: t, to: long, at: [0, 0]}")),
+        ("parallel: {index: [m, n], count: [4, 2]}", (LOAD % 16, "store: {from: t, to: out, at: [m * 16, 0]}")),
+        (
+            "parallel: {index: [m, n], count: [3, 2], blocks: 2, order: {swizzle: 2}}",
+            (LOAD % 16, "store: {from: t, to: out, at: [m * 16, 0]}"),
+        ),
     ],
 )  # fmt: skip
 def test_overlap(launch: str, lines: tuple[str, ...]) -> None:
@@ -52,6 +57,10 @@ def test_overlap(launch: str, lines: tuple[str, ...]) -> None:
     [
         ("spmd: {index: b, blocks: 1}", ("let: out = a * a",)),
         ("spmd: {index: b, blocks: 4}", (LOAD % 16, "store: {from: t, to: out, at: [b * 16, 0]}")),
+        (
+            "parallel: {index: [m, n], count: [3, 2], blocks: 2, order: {swizzle: 2}}",
+            (LOAD.replace("128]", "64]") % 8, "store: {from: t, to: out, at: [m * 8, n * 64]}"),
+        ),
         ("spmd: {index: b, blocks: 4}", (LOAD % 64, "store: {from: t, to: out, at: [0, 0], atomic: add}")),
         ("spmd: {index: b, blocks: 4}", ("if: b == 0", "  then:", "    - let: out = a * a")),
         (
@@ -64,7 +73,7 @@ def test_overlap(launch: str, lines: tuple[str, ...]) -> None:
         ("parallel: {index: i, count: 4}", (LOAD % 16, "store: {from: t, to: out, at: [i * 16, 0]}")),
         ("spmd: {index: b, blocks: 4}", (LOAD % 16, "store: {from: t, to: long, at: [min(b, M - 16), 0]}")),
     ],
-    ids=["one block", "shared out", "atomic", "one block writes", "in turn", "parallel", "not known"],
+    ids=["one block", "shared out", "cells", "atomic", "one block writes", "in turn", "parallel", "not known"],
 )  # fmt: skip
 def test_no_overlap(launch: str, lines: tuple[str, ...]) -> None:
     assert found(launch, *lines) == []

@@ -240,7 +240,7 @@ def test_several_indices() -> None:
         ("i", 4095, "M"),
         ("j", 127, "128"),
     ]
-    again = to_spec(read(text))
+    again = to_spec(read(to_spec(read(text))))
     assert "parallel: {index: [l, i, j], count: [2, M, 128], blocks: 5, order: {swizzle: 3}}" in again
     assert again == to_spec(read(again))
 

@@ -209,7 +209,8 @@ def test_everything_is_placed() -> None:
 def test_a_result_in_a_memory_it_cannot_reach() -> None:
     build = front(x=(8, 64), out=(8, 64))
     build.load("t", "x", 8, 64, memory=Memory.MAT)
-    build.store("t", "out")
+    build.op("exp", "y", x="t")
+    build.store("y", "out")
     with pytest.raises(CompileError, match="PS4020"):
         passed(build.program(), *TO_FLAT, LEGALIZE_TILE_CAST, INFER_TILE_MEMORY_SPACE)
 

@@ -155,3 +155,12 @@ def test_inout_keeps_the_rest() -> None:
 def test_very_long_loops_take_no_time() -> None:
     text = spec(region(*inside("- for: {index: i, count: 1000000000000}", copy("[i % 3 * 8, 0]", 8, 64))))
     assert gap(text) is None
+
+
+def test_an_atomic_add_needs_what_was_written() -> None:
+    """It reaches all of the tensor, and half of it holds nothing to add to."""
+    half = copy("[0, 0]", ROWS // 2, COLS)
+    whole = copy("[0, 0]", ROWS, COLS)
+    adds = [line.replace("at: [0, 0]}", "at: [0, 0], atomic: add}") if "store" in line else line for line in whole]
+    assert gap(spec(region(*half, *adds))) == (range(ROWS // 2, ROWS), range(COLS))
+    assert gap(spec(region(*whole, *adds))) is None

@@ -138,7 +138,7 @@ class _Region:
         total = cells(counts)
         assert isinstance(total, int)
         self.count = max(self.count, total)
-        if total == 1:
+        if total == 1 and self.shared is None:
             self.tile(product, plan, writer, (0,) * len(counts))
             return
         start: Index = 0 if self.shared is None else sym(self.shared)

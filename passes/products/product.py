@@ -130,19 +130,14 @@ class Reader:
                 return out if self._leaves(acc, dtype) else None
             if is_product(user):
                 break
-            if user.name == "col_expand_add" and user.operands["x"] is last and bias is None and not relu:
-                if dtype is not acc:
-                    return None
-                bias = self._window(user.operands["v"])
-                if bias is None or len(bias.shape) != 2:
+            row = _added_row(user, last)
+            if row is not None and bias is None and not relu:
+                bias = self._window(row)
+                if dtype is not acc or bias is None or len(bias.shape) != 2:
                     return None
             elif user.name == "relu":
                 relu = True
-            elif (
-                user.name == "cast"
-                and user.attrs.get("mode", "rint") == "rint"
-                and (acc, user.result.type.dtype) in PLAIN
-            ):
+            elif user.name == "cast" and _rounds(user) and (acc, user.result.type.dtype) in PLAIN:
                 dtype = user.result.type.dtype
             else:
                 return None
@@ -179,3 +174,18 @@ class Reader:
         at, kind = op.attrs["at"], op.result.type
         assert isinstance(at, tuple) and isinstance(kind, ArrayType)
         return Window(op.operands["x"], at, kind.shape)
+
+
+def _added_row(op: Op, value: Value) -> Value | None:
+    """The row that an op adds to each row of a value; of a value that is one row itself, what it adds."""
+    if op.name == "col_expand_add" and op.operands["x"] is value:
+        return op.operands["v"]
+    kind = value.type
+    if op.name == "add" and isinstance(kind, ArrayType) and len(kind.shape) == 2 and kind.shape[0] == 1:
+        return op.operands["rhs" if op.operands["lhs"] is value else "lhs"]
+    return None
+
+
+def _rounds(cast: Op) -> bool:
+    """Whether a cast rounds to the nearest, ties to even, as accumulators do on their way out."""
+    return cast.attrs.get("mode", "rint") == "rint"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from pypto_spec.golden.launches import Run
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
 from pypto_spec.golden.timed import TimedRun
 from pypto_spec.host.run import RunReport
 from pypto_spec.ir.expr import Sym
+from pypto_spec.ir.nodes import Program
 from pypto_spec.report.timeline import Timeline
 from pypto_spec.report.timeline.model import SizesFrom
 from pypto_spec.report.timeline.recorded import LaunchRecords, recorded
+from pypto_spec.report.timeline.sharing import launched, readers
 from pypto_spec.report.timeline.text import lines
 from pypto_spec.targets import TARGETS
 
@@ -26,8 +29,9 @@ def recorded_launches(run: GoldenRun | TimedRun, auto_blocks: int) -> list[Launc
         kernel = launch.kernel
         lines: Mapping[int, int] = {info.line: info.src[0] for info in kernel.lines if info.src is not None}
         if launch.blocks > 0:
+            shared = partial(_readers, run.subject.program, launch)
             found.append(
-                LaunchRecords(kernel.name, kernel.region, kernel.core, launch.blocks, report.records, lines)
+                LaunchRecords(kernel.name, kernel.region, kernel.core, launch.blocks, report.records, lines, shared)
             )  # fmt: skip
 
     run.run(0, auto_blocks, watch=watch)
@@ -56,3 +60,15 @@ def run_timeline(
     written = program.golden is not None and bool(program.golden.sizes)
     source: SizesFrom = "compile time" if not named else "golden" if written else "bounds"
     return recorded(program.name, target, launches, named, source, spans=spans)
+
+
+def _readers(program: Program, launch: Run, active: int) -> dict[int, int]:
+    """By line of the kernel, how many of the cores that run at once have bytes of their own to load."""
+    for region, grid in launched(program.body):
+        if region.name == launch.kernel.region:
+            known = {dim: launch.values[dim] for dim in program.dims if dim in launch.values}
+            if grid is not None:
+                known[grid.blocks_symbol] = launch.blocks
+            found = readers(region, grid, known, active)
+            return {i.line: found[i.number] for i in launch.kernel.lines if i.number in found}
+    return {}

@@ -50,6 +50,7 @@ class Line:
     id: str | None = None
     pairs: tuple[Pair, ...] = ()
     ahead: int = 0
+    number: int | None = None
 
 
 class Body:
@@ -58,6 +59,8 @@ class Body:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.lines: list[Line] = []
+        self.count = 0
+        """Ops written so far, in program order."""
         self.declared: list[set[str]] = [set()]
         self.helpers = scope.cpp.helpers
 
@@ -150,6 +153,8 @@ class Body:
 
     def _op(self, op: Op, waits: list[Stmt], indent: str) -> None:
         lines = self.lines
+        before, number = len(lines), self.count
+        self.count += 1
         loc, name = op.loc, op.name
         printer = _Calls(op, self)
         made: list[tuple[str, LineKind] | InnerBarrier] = []
@@ -169,6 +174,8 @@ class Body:
                 lines.append(Line(indent + item[0], item[1], loc, name))
             else:
                 self._put(item[0], item[1], loc, name, indent)
+        for line in lines[before:]:
+            line.number = number
 
     def _put(self, text: str, kind: LineKind, loc: Loc, op: str | None, indent: str) -> None:
         for number, line in enumerate(wrap(text, indent)):

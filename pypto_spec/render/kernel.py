@@ -108,7 +108,9 @@ def _line_map(text: str, lines: list[Line]) -> tuple[LineInfo, ...]:
     made = [LineInfo(number, "form", first=number) for number in range(1, before + 1)]
     for number, line in enumerate(lines, before + 1):
         made.append(
-            LineInfo(number, line.kind, line.loc, line.op, line.event, line.id, line.pairs, number - line.ahead)
-        )
+            LineInfo(
+                number, line.kind, line.loc, line.op, line.event, line.id, line.pairs, number - line.ahead, line.number
+            )
+        )  # fmt: skip
     made += [LineInfo(number, "form", first=number) for number in (total - 1, total)]
     return tuple(made)

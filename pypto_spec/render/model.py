@@ -46,6 +46,8 @@ class LineInfo:
     id: str | None = None
     pairs: tuple[Pair, ...] = ()
     first: int = 0
+    number: int | None = None
+    """Of a line of an op: its place among the ops of the region, in program order."""
 
     @property
     def src(self) -> tuple[int, int] | None:

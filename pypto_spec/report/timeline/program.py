@@ -157,5 +157,5 @@ class _Modelled:
             fixed: dict[Sym, Index] = dict(self.sizes)
             if grid is not None:
                 fixed[grid.blocks_symbol] = blocks
-            found = self.shapes[which] = shape_of(region, self.target, fixed, active, self.buffers)
+            found = self.shapes[which] = shape_of(region, self.target, fixed, active, self.buffers, grid)
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from pypto_spec.report.timeline.events import BARRIER, RUN, SET, WAIT, Event, pipe_number, tile
@@ -46,7 +46,11 @@ class Recorded(Protocol):
 
 
 class LaunchRecords(NamedTuple):
-    """One launch of a run; `lines` leads from the kernel's lines to the spec's."""
+    """One launch of a run; `lines` leads from the kernel's lines to the spec's.
+
+    `readers` gives for a number of cores that run at once how many of them have bytes of their own to load, by the
+    kernel's line; lines that are not there are those of all cores.
+    """
 
     kernel: str
     region: str
@@ -54,15 +58,21 @@ class LaunchRecords(NamedTuple):
     blocks: int
     records: Sequence[Recorded]
     lines: Mapping[int, int]
+    readers: Callable[[int], Mapping[int, int]] = lambda active: {}
 
 
 _SYNC = {"SetFlag": SET, "WaitFlag": WAIT, "PipeBarrier": BARRIER}
 
 
 def events_of(
-    records: Iterable[Recorded], target: Target, active: int, lines: Mapping[int, int] | None = None
+    records: Iterable[Recorded],
+    target: Target,
+    active: int,
+    lines: Mapping[int, int] | None = None,
+    readers: Mapping[int, int] | None = None,
 ) -> list[Event]:
-    """The events of one block's records, `active` cores running at once."""
+    """The events of one block's records, `active` cores running at once, of which some find their bytes in L2."""
+    own = readers or {}
     costs = target.costs
     fixed = {SET: costs.set_flag, WAIT: costs.wait_flag, BARRIER: costs.barrier}
     made = []
@@ -71,7 +81,10 @@ def events_of(
         taken = fixed.get(kind)
         pipe = record.pipe.lower()
         if taken is None:
-            taken = cycles(target, pipe, record.name, bytes=record.bytes, repeats=record.repeats, active=active)
+            taken = cycles(
+                target, pipe, record.name, bytes=record.bytes, repeats=record.repeats, active=active,
+                readers=own.get(record.line),
+            )  # fmt: skip
         flag: Hashable = record.flag if kind in (SET, WAIT) else None
         if kind == RUN and record.flag >= 0:
             flag = tile(record.flag)
@@ -100,10 +113,11 @@ def recorded(
             block: int,
             active: int,
             by_block: Mapping[int, list[Recorded]] = by_block,
-            lines: Mapping[int, int] = launch.lines,
+            launch: LaunchRecords = launch,
         ) -> BlockTime:
             machine = Machine(target.costs, keep_spans=spans)
-            machine.feed(events_of(by_block.get(block, ()), target, active, lines))
+            found = events_of(by_block.get(block, ()), target, active, launch.lines, launch.readers(active))
+            machine.feed(found)
             return block_time(machine)
 
         time = in_waves(launch.blocks, target.cores(launch.core), lambda block: block, simulate)

@@ -13,19 +13,21 @@ from pypto_spec.ir.access import locate
 from pypto_spec.ir.expr import Expr, Index, Sym, add, mul, substitute, sym, symbols, to_text
 from pypto_spec.ir.instr import InnerBarrier, Instr
 from pypto_spec.ir.loops import trip_count
-from pypto_spec.ir.nodes import Barrier, Buffer, Condition, For, If, Op, Region, SetFlag, Stmt, WaitFlag
+from pypto_spec.ir.nodes import Barrier, Buffer, Condition, For, Grid, If, Op, Region, SetFlag, Stmt, WaitFlag
 from pypto_spec.ir.recipe import OpRecipe
+from pypto_spec.ir.rewrite import ops
 from pypto_spec.ops.amounts import amounts
 from pypto_spec.ops.decoding import Amounts, Decoded
 from pypto_spec.ops.instructions import decode, form_of
 from pypto_spec.records import dataclass
 from pypto_spec.report.timeline.events import ALL, BARRIER, PIPES, RUN, SET, WAIT, Event, pipe_number, tile
 from pypto_spec.report.timeline.known import Read, substituted, symbols_of
+from pypto_spec.report.timeline.sharing import readers
 from pypto_spec.targets.cycles import cycles
 from pypto_spec.targets.model import Target
 
-Price = Callable[[str, str, int, int], int]
-"""Cycles of a call on a pipe, from its bytes and repeats."""
+Price = Callable[[str, str, int, int, int | None], int]
+"""Cycles of a call on a pipe, from its bytes and repeats, and how many cores have bytes of their own (None: all)."""
 
 
 Binds = Mapping[Sym, Index | None]
@@ -34,12 +36,16 @@ Binds = Mapping[Sym, Index | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Varying:
-    """One event whose amounts or flag depend on indices; `event` has the constant part."""
+    """One event whose amounts or flag depend on indices; `event` has the constant part.
+
+    `readers` is how many of the cores that run at once have bytes of their own to read, None where all have.
+    """
 
     event: Event
     amounts: Amounts | None = None
     id: Index | None = None
     reads: tuple[Read, ...] = ()
+    readers: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,9 +103,9 @@ class Shape:
     binds: Binds
     price: Price
 
-    def cost(self, event: Event, bytes: int, repeats: int) -> int:
+    def cost(self, event: Event, bytes: int, repeats: int, readers: int | None) -> int:
         """The cycles of an instruction with these amounts."""
-        return self.price(PIPES[event.pipe], event.name, bytes, repeats)
+        return self.price(PIPES[event.pipe], event.name, bytes, repeats, readers)
 
 
 class UnknownStepError(Exception):
@@ -107,18 +113,26 @@ class UnknownStepError(Exception):
 
 
 def shape_of(
-    region: Region, target: Target, fixed: Mapping[Sym, Index], active: int, buffers: Mapping[str, Buffer]
+    region: Region,
+    target: Target,
+    fixed: Mapping[Sym, Index],
+    active: int,
+    buffers: Mapping[str, Buffer],
+    grid: Grid | None = None,
 ) -> Shape:
-    """The shape of a region where the symbols in `fixed` are known and `active` cores run at once.
+    """The shape of a region where the symbols in `fixed` are known and `active` cores run at once, blocks of `grid`.
 
     Raises UnknownStepError.
     """
 
-    def price(pipe: str, call: str, bytes: int, repeats: int) -> int:
-        return cycles(target, pipe, call, bytes=bytes, repeats=repeats, active=active)
+    def price(pipe: str, call: str, bytes: int, repeats: int, own: int | None) -> int:
+        return cycles(target, pipe, call, bytes=bytes, repeats=repeats, active=active, readers=own)
 
     last = Event(BARRIER, ALL, target.costs.barrier, None, "PipeBarrier")
-    return finished((*_Maker(target, fixed, price, buffers).block(region.body), (last,)), price)
+    known = {symbol: value for symbol, value in fixed.items() if isinstance(value, int)}
+    shared = readers(region, grid, known, active)
+    numbers = {id(op): shared.get(number) for number, op in enumerate(ops(region.body))}
+    return finished((*_Maker(target, fixed, price, buffers, numbers).block(region.body), (last,)), price)
 
 
 def finished(nodes: Sequence[Node], price: Price) -> Shape:
@@ -215,7 +229,15 @@ def _binds(nodes: Iterable[Node]) -> Binds:
 
 
 class _Maker:
-    def __init__(self, target: Target, fixed: Mapping[Sym, Index], price: Price, buffers: Mapping[str, Buffer]) -> None:
+    def __init__(
+        self,
+        target: Target,
+        fixed: Mapping[Sym, Index],
+        price: Price,
+        buffers: Mapping[str, Buffer],
+        readers: Mapping[int, int | None],
+    ) -> None:
+        self.readers = readers
         self.costs = target.costs
         self.buffers = buffers
         self.known = dict(fixed)
@@ -286,16 +308,17 @@ class _Maker:
         decoded, form = decode(instr, view.dtype_of, view.memory_of), form_of(instr, view.memory_of)
         elements, bytes, repeats = (self.index(i) for i in found)
         where = None if decoded.unit == 0 else self.accumulator(view.op, decoded)
+        own = self.readers.get(id(view.op))
         event = Event(RUN, pipe_number(decoded.pipe), 0, None if where is None else tile(), form, line)
         if isinstance(elements, int) and isinstance(bytes, int) and isinstance(repeats, int):
             if not elements:
                 return None  # nothing is dispatched
-            event = event._replace(cycles=self.price(decoded.pipe, form, bytes, repeats))
+            event = event._replace(cycles=self.price(decoded.pipe, form, bytes, repeats, own))
             if isinstance(where, int | None):
                 return event if where is None else event._replace(flag=tile(where))
             return Varying(event, None, where, _distinct((where,)))
         reads = (elements, bytes, repeats) if where is None else (elements, bytes, repeats, where)
-        return Varying(event, Amounts(elements, bytes, repeats), where, _distinct(reads))
+        return Varying(event, Amounts(elements, bytes, repeats), where, _distinct(reads), own)
 
     def accumulator(self, op: Op, decoded: Decoded) -> Index:
         """The byte of L0C where the accumulator begins whose unit flags an instruction has."""

@@ -83,7 +83,7 @@ class Walker:
             return None
         bytes = self.guesses.number(node.amounts.bytes, self.values)
         repeats = self.guesses.number(node.amounts.repeats, self.values)
-        return event._replace(cycles=self.shape.cost(event, bytes, repeats))
+        return event._replace(cycles=self.shape.cost(event, bytes, repeats, node.readers))
 
     # -- branches -------------------------------------------------------------------------------------------------
 

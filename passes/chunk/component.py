@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
+from pypto_spec.ir.expr import bounds, sub
 from pypto_spec.ir.nodes import Op, Stmt, Value
 from pypto_spec.ir.types import ArrayType, TensorType, TileType
 from pypto_spec.records import dataclass
@@ -67,7 +68,10 @@ def is_copy(op: Op) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Ops in program order; `rows` and `cols` are the extents of its full arrays, `batch` the leading dimensions."""
+    """Ops in program order; `rows` and `cols` are the extents of its full arrays, `batch` the leading dimensions.
+
+    Without `cols` arrays have rows of several lengths, and are divided by rows alone.
+    """
 
     ops: tuple[Op, ...]
     rows: int
@@ -162,18 +166,43 @@ def split(run: Sequence[Op]) -> list[list[Op]]:
 
 
 def _used_again(store: Op, ops: Sequence[Op]) -> bool:
-    """Whether other ops use the tensor that one stores to."""
+    """Whether other ops use the tensor that one stores to, unless they store to parts that lie apart from its own."""
     target = store.operands["to"]
-    return any(value is target for op in ops if op is not store for value in op.operands.values())
+    others = [op for op in ops if op is not store and any(value is target for value in op.operands.values())]
+    return not all(is_store(op) and not is_atomic(op) and _apart(store, op) for op in others)
+
+
+def _apart(one: Op, other: Op) -> bool:
+    """Whether two stores certainly write no element both."""
+    if target_of(one) is not target_of(other) or any(v is target_of(one) for op in (one, other) for v in sources(op)):
+        return False
+    windows = [(op.attrs["at"], dims(op.operands["from"])) for op in (one, other)]
+    (first, size), (second, more) = windows
+    assert isinstance(first, tuple) and isinstance(second, tuple)
+    for a, n, b, m in zip(first, size, second, more, strict=True):
+        low, high = bounds(sub(b, a))
+        if (low is not None and low >= n) or (high is not None and high <= -m):
+            return True
+    return False
+
+
+def target_of(store: Op) -> Value:
+    """The tensor that a store writes."""
+    return store.operands["to"]
+
+
+def _seen_through(op: Op) -> Value | None:
+    """The tensor of which an op reads or writes a part: its extents are not those of the arrays."""
+    if is_window(op):
+        return op.operands["x"]
+    return target_of(op) if is_store(op) and not reaches_all(op) else None
 
 
 def describe(ops: Sequence[Op]) -> Component | str:
     """The component, or in words why one loop over rows cannot serve these ops."""
     values = list(dict.fromkeys(v for op in ops for v in (*op.operands.values(), *op.results)))
     arrays = [
-        v
-        for v in values
-        if isinstance(v.type, ArrayType | TensorType) and not any(is_window(o) and v is o.operands["x"] for o in ops)
+        v for v in values if isinstance(v.type, ArrayType | TensorType) and not any(v is _seen_through(o) for o in ops)
     ]
     if any(-1 in dims(v) for v in arrays):
         return "a tensor's size is known at run time only"
@@ -182,10 +211,9 @@ def describe(ops: Sequence[Op]) -> Component | str:
             return f"`{op.name}` of an array moves elements between rows"
         if is_window(op) and any(is_store(other) and other.operands["to"] is op.operands["x"] for other in ops):
             return f"a part of `{op.operands['x'].name}` is read, and the whole of it written"
-        if is_store(op) and not reaches_all(op):
-            return "a store of a part of a tensor cannot be divided"
-        if is_store(op) and is_atomic(op) and _used_again(op, ops):
-            return f"`{op.operands['to'].name}` is added to, and read or written by another statement here"
+        if is_store(op) and not whole_store(op) and _used_again(op, ops):
+            what = "added to" if is_atomic(op) else "written in part"
+            return f"`{op.operands['to'].name}` is {what}, and read or written by another statement here"
     batches = {b for v in arrays if (b := dims(v)[:-2]) and any(n > 1 for n in b)}
     rows = {n for v in arrays if (n := extent(v, "rows")) > 1}
     cols = {n for v in arrays if (n := extent(v, "cols")) > 1}
@@ -193,7 +221,7 @@ def describe(ops: Sequence[Op]) -> Component | str:
         return f"arrays have different leading dimensions {' and '.join(map(str, sorted(batches)))}"
     if len(rows) > 1:
         return f"arrays have different numbers of rows: {', '.join(map(str, sorted(rows)))}"
-    if batches and any(is_store(op) and dims(op.operands["to"])[:-2] not in batches for op in ops):
+    if batches and any(is_store(op) and dims(op.operands["from"])[:-2] not in batches for op in ops):
         return "a tensor without the leading dimensions of the others is written"
     if batches and any(op.defn.role in ("col_reduce", "col_expand") for op in ops):
         return "column operations on more than two dimensions"

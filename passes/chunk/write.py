@@ -33,7 +33,7 @@ COMBINE = {"sum": ("add", 0), "prod": ("mul", 0), "max": ("maximum", -1), "min":
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The part of an axis at hand: `count` elements from `start`."""
+    """The part of an axis at hand: `count` elements from `start`; 0 is all that an array has there."""
 
     start: Index
     count: int
@@ -83,7 +83,7 @@ class Writer:
         shape = [1] * len(whole)
         for axis, place in PLACES:
             if len(whole) >= -place and whole[place] > 1:
-                shape[place] = scope.windows[axis].count
+                shape[place] = scope.windows[axis].count or whole[place]
         return tuple(shape)
 
     def at(self, value: Value, scope: Scope) -> tuple[Index, ...]:
@@ -117,7 +117,11 @@ class Writer:
         """Write one op on tiles."""
         if is_store(op):
             operands = {"from": self.tile(op.operands["from"], scope, op), "to": op.operands["to"]}
-            attrs = {**op.attrs, "at": self.at(op.operands["to"], scope)}
+            at = self.at(op.operands["from"], scope)
+            start = op.attrs.get("at")
+            if isinstance(start, tuple):
+                at = tuple(map(add, start, at))
+            attrs = {**op.attrs, "at": at}
             attrs.pop("shape", None)
             scope.body.append(replace(op, operands=operands, attrs=attrs))
             return
@@ -139,7 +143,7 @@ class Writer:
                 attrs["shape"] = self.shape(result, scope)
             for axis in ("rows", "cols"):
                 if axis in attrs and extent(result, axis) > 1:
-                    attrs[axis] = scope.windows[axis].count
+                    attrs[axis] = scope.windows[axis].count or extent(result, axis)
             made = make(op.name, operands, attrs, op.loc, into=name, allow=op.allow)
         scope.body.append(made)
         scope.tiles[result] = made.result

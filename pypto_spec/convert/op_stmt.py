@@ -300,7 +300,7 @@ class OpReader:
         return Op(defn=defn, operands=operands, attrs=attrs, results=(), loc=loc)
 
     def _whole_store(self, operands: Mapping[str, Value], attrs: Mapping[str, Attr], loc: Loc) -> None:
-        """What must hold of a store of a whole array, before it is cut into tiles."""
+        """What must hold of a store of an array, before it is cut into tiles."""
         source, target = operands["from"], operands["to"]
         assert isinstance(target.type, TensorType)
         fail = self.reading.fail
@@ -313,14 +313,19 @@ class OpReader:
                 helps=[f"cast it: `cast(..., {target.type.dtype})`"],
             )
         shape, at = getattr(source.type, "shape", ()), attrs.get("at")
-        if shape != target.type.shape or at != (0,) * len(shape):
+        if shape == target.type.shape and at == (0,) * len(shape):
+            return
+        if isinstance(source.type, ArrayType) and len(shape) == len(target.type.shape):
+            # A part of a tensor, which is judged like that of a tile.
+            operands = {**operands, "from": Value(source.name, TileType(source.type.dtype, source.type.shape))}
+            OPS["store"].infer(Inference(OPS["store"], operands, attrs, loc, "tile", self.reading.walked))
+        else:
             fail(
                 LEVEL_MIX,
                 loc.field("at" if shape == target.type.shape else "from"),
-                f"the array `{source.name}` is {source.type}; an array is stored to the whole of a tensor, "
-                f"`{target.name}` is {target.type}",
-                label="not the whole tensor",
-                helps=["work on tiles to store a part: `load` the operands, then `store` with `at`"],
+                f"`{source.name}` is {source.type}, and `{target.name}`, to which it is stored, is {target.type}",
+                label="no window of the tensor",
+                helps=["a window has as many dimensions as the tensor, and a shape that is known at compile time"],
             )
 
     # Parts

@@ -235,3 +235,15 @@ def test_a_created_tensor_is_a_sum_too() -> None:
     text = spec(TMP.replace("64, 128", "1, 128"), launch("add", *ADD).replace("to: sum", "to: tmp"))
     found = only(text + launch("b", "let: out = x + tmp"))
     assert (found.rule.code, len(found.helps)) == ("PS6042", 1)
+
+
+# Stores of arrays
+
+
+def test_an_array_is_stored_to_a_window() -> None:
+    text = spec(launch("a", "let: e = x[0:32, 0:64]", "store: {from: e, to: out, at: [32, 64]}"))
+    assert errors(text) == []
+    found = only(text.replace("at: [32, 64]", "at: [33, 64]"))
+    assert (found.rule.code, marked(found.primary.span)) == ("PS3004", "[33, 64]")
+    found = only(text.replace("to: out, at: [32, 64]", "to: out, at: [32]"))
+    assert found.rule.code == "PS3001"

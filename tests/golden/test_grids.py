@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.golden.harness import Case, assert_good
+from tests.golden.harness import Case, assert_good, check_all
 
 ORDERS = ("row", "col", "{swizzle: 2}", "{swizzle: 3}", "{swizzle: 4}", "{swizzle: 100}")
 
@@ -104,3 +104,63 @@ def test_chunks_of_whole_arrays() -> None:
         Case(grid(CHUNKS, f"w{number}", order, rows, cols, blocks).text, vec=16 * 1024)
         for number, (order, (rows, cols, blocks)) in enumerate(product(ORDERS, shapes))
     ])  # fmt: skip
+
+
+PARTS = """\
+spec: v1
+name: NAME
+constants: {R: ROWS, C: COLS}
+tensors:
+  a:   {dtype: fp32, shape: [R, C]}
+  b:   {dtype: fp32, shape: [R, 2 * C]}
+  out: {dtype: fp32, shape: [R, 3 * C], access: out}
+program:
+  - region: k
+    blocks: BLOCKS
+    order: ORDER
+    body:
+      - let: e = a * 2
+      - store: {from: e, to: out, at: [0, 0]}
+      - let: f = b + b
+      - store: {from: f, to: out, at: [0, C]}
+golden: {expect: {out: "concat(a, b) * 2"}}
+"""
+
+
+def test_arrays_are_stored_to_parts_of_a_tensor() -> None:
+    """Parts that lie apart are one loop, over rows of several lengths."""
+    shapes = ((300, 64, 7), (40, 32, 1), (1, 128, 4))
+    assert_good([
+        Case(grid(PARTS, f"p{number}", "row", rows, cols, blocks).text, exact=True, vec=vec)
+        for number, ((rows, cols, blocks), vec) in enumerate(product(shapes, (None, 16 * 1024)))
+    ])  # fmt: skip
+    again = PARTS.replace("at: [0, C]", "at: [0, C - 8]").replace("b + b", "b * 2")
+    (failed,) = check_all([Case(grid(again, "again", "row", 300, 64, 7).text, vec=16 * 1024)])
+    assert "`out` is written in part, and read or written by another statement here" in failed.message
+
+
+CELLS = """\
+spec: v1
+name: NAME
+constants: {MT: ROWS, NT: COLS}
+tensors:
+  a:   {dtype: fp32, shape: [MT * 16, NT * 32]}
+  out: {dtype: fp32, shape: [MT * 16, NT * 32], access: out}
+program:
+  - create_tensor: {into: tmp, dtype: fp32, shape: [MT * 16, NT * 32]}
+  - parallel: {index: [m, n], count: [MT, NT], blocks: BLOCKS, order: ORDER}
+    body:
+      - region: first
+        body:
+          - let: part = exp(a[m*16:(m+1)*16, n*32:(n+1)*32])
+          - store: {from: part, to: tmp, at: [m * 16, n * 32]}
+  - region: second
+    blocks: auto
+    body:
+      - let: out = tmp - row_max(tmp)
+golden: {expect: {out: exp(a) - row_max(exp(a))}}
+"""
+
+
+def test_cells_of_whole_arrays() -> None:
+    assert_good([Case(grid(CELLS, f"c{n}", order, 5, 3, 4).text) for n, order in enumerate(ORDERS)])

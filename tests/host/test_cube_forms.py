@@ -36,7 +36,25 @@ VARIANTS = {
     "to_fp16": Matmul("fp16", 20, 40, 24, out="fp16", quant="F322F16"),
     "to_bf16": Matmul("bf16", 20, 40, 24, out="bf16", quant="F322BF16", relu=True),
 }
-CASES = FORMS | VARIANTS
+_CHOSEN = random.Random(5)
+RANDOM = {
+    f"random_{i}": Matmul(
+        _CHOSEN.choice(["fp16", "bf16", "fp32", "int8"]),
+        _CHOSEN.randint(2, 64),
+        _CHOSEN.randint(1, 128),
+        _CHOSEN.randint(1, 128),
+        _CHOSEN.random() < 0.5,
+        _CHOSEN.random() < 0.5,
+        bias=_CHOSEN.random() < 0.5,
+        unit=_CHOSEN.random() < 0.5,
+        steps=_CHOSEN.randint(1, 3),
+    )
+    for i in range(24)
+}
+for _name, _case in RANDOM.items():
+    if up(_case.mad_n, 16) != up(_case.n, 16):  # boxes that Fixpipe does not read would keep their unit flags
+        RANDOM[_name] = _case.but(unit=False)
+CASES = FORMS | VARIANTS | RANDOM
 
 
 def matrix(rows: int, columns: int, seed: int, most: int = 4) -> Matrix:

@@ -3,7 +3,8 @@
 The chooser (`l0.choice`) names the cheapest tile by its cost model; `pypto-spec explain-tiling` shows how. Operands are
 taken from L1 block by block (`extract`), in a pipeline with two of them in L0 at once. An output that fits L0C is cut
 along K only. A larger one is cut where its result leaves: tile by tile by the one store behind it, or into a tile of
-`mat` that the next product reads. A `cast` between two products is done on that way.
+`mat` that the next product reads. A `cast` between two products is done on that way. Where two accumulators are cheaper
+and asked for, they take turns in a loop, in the author's own pipelines as well.
 
 Operands that stand in `left` or `right` already are left alone, as is what fits as it is. Hints say what stays whole
 though it should not.
@@ -25,6 +26,7 @@ from pypto_spec.passes.l0.rewrite.grid import Sink, each_tile, write_grid
 from pypto_spec.passes.l0.rewrite.product import accumulate
 from pypto_spec.passes.l0.rewrite.sinks import to_tensor, to_tile
 from pypto_spec.passes.l0.rewrite.sites import PRODUCTS, ChainSite, Finder, Site, Sites
+from pypto_spec.passes.l0.rewrite.turns import mark_turns
 from pypto_spec.passes.l0.rewrite.windows import Part
 from pypto_spec.passes.l0.rewrite.writer import Indices, Span, Values, Writer
 from pypto_spec.passes.making import make
@@ -114,6 +116,7 @@ class _Tiler(Rewriter):
     def region(self, region: Region) -> Region:
         if not any(op.name in PRODUCTS for op in ops(region.body)):
             return region
+        region = mark_turns(region, self.context.target, self.options)
         findings = Findings(self.context.sink, region.allow)
         sites = Finder(region, self.context.target, self.options, findings).find()
         self.context.sink.stop_on_errors()

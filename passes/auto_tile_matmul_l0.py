@@ -3,7 +3,8 @@
 The chooser (`l0.choice`) names the cheapest tile by its cost model; `pypto-spec explain-tiling` shows how. Operands are
 taken from L1 block by block (`extract`), in a pipeline with two of them in L0 at once. An output that fits L0C is cut
 along K only. A larger one is cut where its result leaves: tile by tile by the one store behind it, or into a tile of
-`mat` that the next product reads. A `cast` between two products is done on that way.
+`mat` that the next product reads. A `cast` between two products is done on that way. Where two accumulators are cheaper
+and asked for, they take turns in a loop, in the author's own pipelines as well.
 
 Operands that stand in `left` or `right` already are left alone, as is what fits as it is. Hints say what stays whole
 though it should not.
@@ -19,12 +20,15 @@ from pypto_spec.ir.nodes import Attr, Branch, Control, For, Grid, Loop, Op, Prog
 from pypto_spec.ir.rewrite import Rewriter, ops, statements
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.l0.rewrite.chain_copy import TileCopy
 from pypto_spec.passes.l0.rewrite.findings import Findings
-from pypto_spec.passes.l0.rewrite.grid import write_grid
+from pypto_spec.passes.l0.rewrite.grid import Sink, each_tile, write_grid
 from pypto_spec.passes.l0.rewrite.product import accumulate
 from pypto_spec.passes.l0.rewrite.sinks import to_tensor, to_tile
-from pypto_spec.passes.l0.rewrite.sites import PRODUCTS, Finder, Site, Sites
-from pypto_spec.passes.l0.rewrite.writer import Indices, Writer
+from pypto_spec.passes.l0.rewrite.sites import PRODUCTS, ChainSite, Finder, Site, Sites
+from pypto_spec.passes.l0.rewrite.turns import mark_turns
+from pypto_spec.passes.l0.rewrite.windows import Part
+from pypto_spec.passes.l0.rewrite.writer import Indices, Span, Values, Writer
 from pypto_spec.passes.making import make
 
 
@@ -39,12 +43,12 @@ class _Region(Rewriter):
         self.indices = Indices((*taken, *loops))
 
     def stmt(self, node: Stmt) -> Sequence[Stmt]:
+        if node in self.sites.gone:
+            return ()
         if isinstance(node, Op):
             site = self.sites.at.get(node)
             if site is not None:
-                return self.site(site)
-            if node in self.sites.gone:
-                return ()
+                return self.site(site) if isinstance(site, Site) else self.chain(site)
             if node in self.sites.folded:
                 return (self.folded(node),)
         return super().stmt(node)
@@ -53,21 +57,43 @@ class _Region(Rewriter):
         """The statements in place of a product, or of what takes its result away."""
         writer = Writer(self.names, self.indices, site.op.loc, site.op.allow)
         product = site.product.renewed(self.use)
-        leaves = site.leaves
-        if leaves is None:
+        if site.leaves is None:
             self.bind(site.op.result, accumulate(writer, product, site.tiling.k))
-        elif leaves.name == "store":
-            operands = {name: self.use(value) for name, value in leaves.operands.items()}
-            write_grid(writer, product, site.tiling, to_tensor(leaves, operands), ())
         else:
-            kind = leaves.result.type
-            assert isinstance(kind, TileType)
-            name = split(leaves.result.name)[0]
-            scratch = writer.tile(name, (kind.rows, kind.cols), kind.dtype, Memory.MAT)
-            sink = to_tile(name, bool(leaves.attrs.get("relu")))
-            (made,) = write_grid(writer, product, site.tiling, sink, (scratch,))
-            self.bind(leaves.result, made)
+            sink, carried = self.sink(site.leaves, writer)
+            self.taken(site.leaves, write_grid(writer, product, site.tiling, sink, carried))
         return writer.body
+
+    def chain(self, site: ChainSite) -> Sequence[Stmt]:
+        """The statements in place of what takes the result of a chain away."""
+        chain = site.chain
+        writer = Writer(self.names, self.indices, chain.leaves.loc, chain.leaves.allow)
+        sink, carried = self.sink(chain.leaves, writer)
+        product = chain.widest
+
+        def tile(inner: Writer, rows: Part, cols: Part, given: Values) -> Values:
+            acc = TileCopy(chain, inner, rows, cols, site.blocks, self.values).write()
+            return sink(inner, acc, rows, cols, given)
+
+        spans = Span("mi", product.lhs.valid[0], site.m), Span("ni", product.rhs.valid[1], site.n)
+        self.taken(chain.leaves, each_tile(writer, spans, tile, carried))
+        return writer.body
+
+    def sink(self, leaves: Op, writer: Writer) -> tuple[Sink, Values]:
+        """Where tiles of the result go, and what is carried from tile to tile."""
+        operands = {name: self.use(value) for name, value in leaves.operands.items()}
+        if leaves.name == "store":
+            return to_tensor(leaves, operands), ()
+        kind = leaves.result.type
+        assert isinstance(kind, TileType)
+        name = split(leaves.result.name)[0]
+        scratch = writer.tile(name, (kind.rows, kind.cols), kind.dtype, Memory.MAT)
+        return to_tile(name, bool(leaves.attrs.get("relu"))), (scratch,)
+
+    def taken(self, leaves: Op, carried: Values) -> None:
+        """Let the tile that was filled stand for what it replaces."""
+        for value in carried:
+            self.bind(leaves.result, value)
 
     def folded(self, cast: Op) -> Op:
         """A cast of an accumulator as the copy into L1 that rounds."""
@@ -90,6 +116,7 @@ class _Tiler(Rewriter):
     def region(self, region: Region) -> Region:
         if not any(op.name in PRODUCTS for op in ops(region.body)):
             return region
+        region = mark_turns(region, self.context.target, self.options)
         findings = Findings(self.context.sink, region.allow)
         sites = Finder(region, self.context.target, self.options, findings).find()
         self.context.sink.stop_on_errors()

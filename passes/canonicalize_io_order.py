@@ -3,6 +3,9 @@
 So the copies of later stages are issued before the compute of the first has begun. Only what has copies (a `stage` tag)
 is moved, and nothing passes what it depends on: values, GM and buffers that may be shared, flags. After it the pipeline
 is an ordinary loop. Where memory is short MemoryReuse moves loads back again.
+
+In a loop with `l0c_double_buffer` the copies go in pairs: the products of both, then what takes the accumulators away.
+So both accumulators are alive, in two places, and one drains while the next product is summed up.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ class _Order(Rewriter):
             return (made,)
         body = cast(For, made).body
         if any(op.stages for op in ops(body)):
-            body = ordered(body)
+            body = ordered(body, paired=loop.l0c_double_buffer)
         return (replace(cast(For, made), kind="for", body=body),)
 
 

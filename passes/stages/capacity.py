@@ -83,7 +83,7 @@ class _Reorder(Rewriter):
                     stages.setdefault(number, set()).add(stage)
         if not any(len(found) > 1 for found in stages.values()):
             return (made,)
-        again = ordered(body, self.depths, lazy=self.lazy)
+        again = ordered(body, self.depths, lazy=self.lazy, paired=loop.l0c_double_buffer and not self.lazy)
         return (made if again is body else replace(cast(For, made), body=again),)
 
 

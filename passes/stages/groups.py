@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
-from pypto_spec.ir.nodes import Buffer, For, If, Op, Stmt
+from pypto_spec.ir.nodes import Buffer, For, If, Op, Stage, Stmt
 from pypto_spec.ir.opdef import issue_pipe
 from pypto_spec.ir.rewrite import ops
 from pypto_spec.ir.types import Memory, TileType, round_up
@@ -27,6 +27,22 @@ def keeps_stages_apart(op: Op) -> bool:
     An accumulator of the cube stays one buffer through all of them: it is drained once, behind the loop.
     """
     return not any(isinstance(v.type, TileType) and v.type.memory is Memory.ACC for v in op.results)
+
+
+OPERANDS = frozenset({Memory.LEFT, Memory.RIGHT, Memory.BIAS})
+"""What the cube reads its operands from."""
+
+
+def stages_apart(op: Op) -> tuple[Stage, ...]:
+    """The copies that an op is in, of all pipelines whose copies of what it makes have buffers of their own.
+
+    Operands of the cube are brought to L0 by the innermost pipeline around them, in turn through as many buffers as it
+    has stages. The copies of a pipeline outside go on in these: the next one's first operand comes in as soon as one of
+    them is free, and buffers of its own would be empty most of the time.
+    """
+    if any(isinstance(v.type, TileType) and v.type.memory in OPERANDS for v in op.results):
+        return op.stages[:1]
+    return op.stages
 
 
 @dataclass(slots=True)
@@ -68,7 +84,7 @@ class Groups:
             buffer = buffers[life.buffer]
             mine: dict[int, set[int]] = {}
             for op in makers.get(life.buffer, ()) if buffer.owner == "compiler" else ():
-                for number, stage in op.stages:
+                for number, stage in stages_apart(op):
                     mine.setdefault(number, set()).add(stage)
             if not mine:
                 continue

@@ -1,5 +1,7 @@
 """The order of the statements in a pipeline's body: loads first, then each stage's compute and its stores.
 
+Where two accumulators take turns, stages go in pairs: the compute of both, then what empties the accumulators.
+
 A stable topological order. What must stay in order: a value and its uses; accesses to GM that may share an element and
 accesses to a buffer that may share a byte, if one writes; what people see; anything and a flag or barrier. A copy that
 has to do with fewer buffers than there are stages loads only when the stage whose buffer it takes over is done.
@@ -84,9 +86,19 @@ def _is_load(stmt: Stmt) -> bool:
     return isinstance(stmt, Op) and issue_pipe(stmt) in LOADS and bool(stmt.results)
 
 
-def _node(stmt: Stmt) -> _Node:
-    store = isinstance(stmt, Op) and stmt.defn.effects == "writes_gm"
-    made = _Node(stmt, (0 if _is_load(stmt) else 1, stage_of(stmt), int(store)))
+def _key(stmt: Stmt, paired: bool) -> tuple[int, tuple[int, ...], int]:
+    stages = stage_of(stmt)
+    leaves = isinstance(stmt, Op) and stmt.defn.effects == "writes_gm"
+    if _is_load(stmt):
+        return 0, stages, 0
+    if paired and stages:
+        stages = (*stages[:-1], stages[-1] // 2)
+        leaves = leaves or (isinstance(stmt, Op) and issue_pipe(stmt) == "fix")
+    return 1, stages, int(leaves)
+
+
+def _node(stmt: Stmt, paired: bool) -> _Node:
+    made = _Node(stmt, _key(stmt, paired))
     for inner in statements((stmt,)):
         made.reads.update((*entering(inner), *leaving(inner)))
         made.reads.update(s for index in _indices(inner) if isinstance(index, Expr) for s in symbols(index))
@@ -208,13 +220,16 @@ def _held_back(nodes: Sequence[_Node], depths: Depths) -> Iterator[tuple[int, in
                 yield from ((other, number) for other in by_stage.get(before, ()))
 
 
-def ordered(body: tuple[Stmt, ...], depths: Depths | None = None, *, lazy: bool = False) -> tuple[Stmt, ...]:
+def ordered(
+    body: tuple[Stmt, ...], depths: Depths | None = None, *, lazy: bool = False, paired: bool = False
+) -> tuple[Stmt, ...]:
     """The body in its canonical order; as it is where what the statements ask for goes round in a circle.
 
-    `depths` holds loads back where stages share buffers. `lazy` puts each load right before its first use: what a
-    loop without stages would do, for memories in which nothing else fits.
+    `depths` holds loads back where stages share buffers. `paired` lets the accumulators of two stages live together.
+    `lazy` puts each load right before its first use: what a loop without stages would do, for memories in which nothing
+    else fits.
     """
-    nodes = [_node(stmt) for stmt in body]
+    nodes = [_node(stmt, paired) for stmt in body]
     waits: list[set[int]] = [set() for _ in nodes]
     after: list[list[int]] = [[] for _ in nodes]
     for first, then in (*_edges(nodes), *_held_back(nodes, depths or {})):

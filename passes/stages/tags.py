@@ -15,9 +15,11 @@ class _Untag(Rewriter):
 
     def loop(self, loop: For) -> Sequence[Stmt]:
         (made,) = super().loop(loop)
-        return (replace(made, insist=frozenset()) if isinstance(made, For) and made.insist else made,)
+        if isinstance(made, For) and (made.insist or made.l0c_double_buffer):
+            made = replace(made, insist=frozenset(), l0c_double_buffer=False)
+        return (made,)
 
 
 def without_tags(program: Program) -> Program:
-    """The program without stages, and without what loops insist on: no pass looks at them any more."""
+    """The program without stages, and without what loops insist on and how they are ordered: nobody looks there."""
     return _Untag().program(program)

@@ -31,7 +31,7 @@ from pypto_spec.ir.rewrite import ops
 from pypto_spec.records import dataclass
 from pypto_spec.spec.formula import names
 from pypto_spec.spec.models.statement import Statement
-from pypto_spec.spec.tree import MappingNode, Node
+from pypto_spec.spec.tree import MappingNode, Node, ScalarNode
 
 MOST_STAGES = 16
 """Stages of one pipeline, as PyPTO has them."""
@@ -53,6 +53,11 @@ class _Frame:
     """Numbers it carries by hand."""
     names: list[str] = field(default_factory=list)
     jumps: list[Jump] = field(default_factory=list)
+
+
+def _is_true(node: Node | None) -> bool:
+    """A flag as the model has checked it, false where it is not written."""
+    return isinstance(node, ScalarNode) and node.value is True
 
 
 class LoopReader:
@@ -133,6 +138,7 @@ class LoopReader:
             index=symbol, start=start, stop=stop, step=step, body=body, loc=loc, carries=carries,
             numbers=tuple(numbers), condition=condition, kind=kind, stages=depth, allow=allow,
             insist=read_insisted(reading, statement, stages=kind == "pipeline" or any(op.stages for op in ops(body))),
+            l0c_double_buffer=fields is not None and _is_true(fields.get("l0c_double_buffer")),
         )  # fmt: skip
         self._ends(made_loop, frame, at)
         return made_loop

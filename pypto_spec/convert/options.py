@@ -15,7 +15,6 @@ from pypto_spec.spec.models.document import Document
 from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 
 LATER = {
-    "l0c_double_buffer": (True, "it concerns the cube core, which has no statements yet"),
     "unit_flag": (True, "it concerns the cube core, which has no statements yet"),
 }
 """Fields of `target` that change nothing yet: the value that would, and why it does not."""

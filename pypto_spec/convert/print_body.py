@@ -145,6 +145,7 @@ class BodyPrinter:
         else:
             more = f", stages: {loop.stages}" if loop.kind == "pipeline" else ""
             more += f", while: {emit.word(condition)}" if condition else ""
+            more += ", l0c_double_buffer: true" if loop.l0c_double_buffer else ""
             limits = emit.sequence(map(_index, (loop.start, loop.stop, loop.step)))
             lines.append(f"{indent}- {loop.kind}: {{index: {emit.word(loop.index.name)}, range: {limits}{more}}}")
         lines.append(f"{indent}  src: [{loop.loc.span.line}, {loop.loc.span.col}]")

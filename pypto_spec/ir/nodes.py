@@ -132,7 +132,8 @@ class For:
     A `while` has a condition and an index that nothing reads; its `stop` is a symbol that nothing is known of. The
     condition is tested before each iteration, over the `arg`s of what is carried. An `unroll` is gone after
     UnrollLoops, a `condition` beside a range comes from a `break` (CtrlFlowTransform). `insist` are the codes of hints
-    that are errors for this loop.
+    that are errors for this loop. With `l0c_double_buffer` two accumulators take turns in a pipeline, so that one
+    drains while the other is summed up: CanonicalizeIOOrder orders its copies in pairs, MemoryReuse keeps that order.
     """
 
     index: Sym
@@ -148,6 +149,7 @@ class For:
     stages: int = 1
     allow: frozenset[str] = frozenset()
     insist: frozenset[str] = frozenset()
+    l0c_double_buffer: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

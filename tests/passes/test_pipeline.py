@@ -34,10 +34,10 @@ def small() -> Program:
 def test_order_and_requirements() -> None:
     names = [p.name for p in pipeline.PASSES]
     assert names == [
-        "InlineFunctions", "UnrollLoops", "CtrlFlowTransform", "ConvertToSSA", "Simplify", "OutlineIncoreScopes",
-        "ChunkTensorOps", "ConvertTensorToTileOps", "FlattenTileNdTo2D", "FillReductionTails", "LegalizeTileCast",
-        "CanonicalizeTileSlice", "InferTileMemorySpace", "ResolveBackendOpLayouts",
-        "LowerPipelineToSlots", "LowerPipelineLoops", "CanonicalizeIOOrder", "InitMemRef",
+        "InlineFunctions", "UnrollLoops", "CtrlFlowTransform", "ConvertToSSA", "Simplify", "LowerTensorMatmul",
+        "OutlineIncoreScopes", "ChunkTensorOps", "ConvertTensorToTileOps", "FlattenTileNdTo2D", "FillReductionTails",
+        "LegalizeTileCast", "AutoTileMatmulL0", "CanonicalizeTileSlice", "InferTileMemorySpace",
+        "ResolveBackendOpLayouts", "LowerPipelineToSlots", "LowerPipelineLoops", "CanonicalizeIOOrder", "InitMemRef",
         "MaterializeSemanticAliases", "MemoryReuse", "AllocateMemoryAddr", "ExpandToInstructions", "InsertSync",
     ]  # fmt: skip
     established: set[Property] = set()

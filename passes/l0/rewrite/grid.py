@@ -23,6 +23,8 @@ from pypto_spec.records import dataclass
 
 Sink = Callable[[Writer, Value, Part, Part, Values], Values]
 """Writes where an accumulator goes, given the rows and columns of the output that it is."""
+Tile = Callable[[Writer, Part, Part, Values], Values]
+"""Writes all of one tile of the output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,20 @@ def _blocked(
     writer: Writer, product: Product, tiling: Tiling, sink: Sink, carried: Values, spans: tuple[Span, Span]
 ) -> Values:
     """Tile by tile, each with its own pipeline over K."""
+
+    def tile(inner: Writer, mine: Part, other: Part, held: Values) -> Values:
+        acc = accumulate(inner, product.of(mine, other), tiling.k)
+        return sink(inner, acc, mine, other, held)
+
+    return each_tile(writer, spans, tile, carried)
+
+
+def each_tile(writer: Writer, spans: tuple[Span, Span], tile: Tile, carried: Values) -> Values:
+    """Loops over rows of tiles and the tiles of a row."""
     rows, cols = spans
 
     def row(outer: Writer, mine: Part, given: Values) -> Values:
-        def tile(inner: Writer, other: Part, held: Values) -> Values:
-            acc = accumulate(inner, product.of(mine, other), tiling.k)
-            return sink(inner, acc, mine, other, held)
-
-        return outer.along(cols, given, tile)
+        return outer.along(cols, given, lambda inner, other, held: tile(inner, mine, other, held))
 
     return writer.along(rows, carried, row)
 

@@ -13,6 +13,7 @@ from pypto_spec.passes.l0.problem import BASELINE, Problem, Stationary, pose
 from pypto_spec.passes.l0.refusals import Refusal, refuse
 from pypto_spec.passes.l0.rewrite.grid import Tiling
 from pypto_spec.passes.l0.rewrite.product import Product
+from pypto_spec.passes.l0.rewrite.writer import STAGES
 from pypto_spec.passes.l0.room import acc_elements, longest_k, room
 from pypto_spec.passes.l0.search import Candidate
 from pypto_spec.records import dataclass
@@ -79,9 +80,18 @@ class Question:
             tiles.append((TileType(problem.acc, (1, self.n), Memory.BIAS), Memory.BIAS))
         return all(tile.bytes <= capacity[memory] for tile, memory in tiles)
 
-    def answer(self) -> Choice | Refusal:
-        """The chooser's answer; where it cuts inside a box of L1, the answer with larger steps."""
+    def answer(self, *, stages: int = 0) -> Choice | Refusal:
+        """The chooser's answer; where it cuts inside a box of L1, the answer with larger steps.
+
+        With `stages` operands come block by block in a pipeline of so many, so that the output alone can stay put.
+        """
         problem = self.pose(pad=True)
+        if stages:
+            problem = replace(problem, stationary=(Stationary.OUTPUT,), double=False)
+            found = choose(problem)
+            if stages > STAGES and isinstance(found, Choice) and not found.cuts_k:
+                left, right = (room * STAGES // stages for room in (problem.left_bytes, problem.right_bytes))
+                problem = replace(problem, left_bytes=left, right_bytes=right)
         choice = choose(problem)
         if isinstance(choice, Refusal) or self._starts_on_boxes(choice.winner):
             return choice
@@ -97,15 +107,17 @@ class Question:
         return all(extent % unit == 0 for extent, unit, cut in parts if cut)
 
     def deepest(self) -> int:
-        """The largest block of K with which the whole output is one tile; 0 if none is."""
+        """The largest block of K with which the whole output is one tile; 0 if there is none."""
         problem = self.pose(pad=True)
+        m, n = problem.m, problem.n
         has = room(problem, BASELINE)
-        if acc_elements(problem, problem.m, problem.n) > has.acc:
+        if acc_elements(problem, m, n) > has.acc:
             return 0
-        if problem.width is not None and problem.n > problem.width.most:
+        if problem.width is not None and n > problem.width.most:
             return 0
+        longest = longest_k(problem, has, m, n)
         unit = self.units[2]
-        return longest_k(problem, has, problem.m, problem.n) // unit * unit
+        return longest if longest == problem.k else longest // unit * unit
 
 
 def tiling_of(winner: Candidate) -> Tiling:

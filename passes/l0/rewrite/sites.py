@@ -11,11 +11,12 @@ from dataclasses import field, replace
 
 from pypto_spec.ir.expr import Index
 from pypto_spec.ir.naming import split
-from pypto_spec.ir.nodes import Condition, Op, Region, TargetOptions, Value
+from pypto_spec.ir.nodes import Condition, Op, Region, Stmt, TargetOptions, Value
 from pypto_spec.ir.rewrite import ops
 from pypto_spec.ir.types import Layout, Memory, TileType
 from pypto_spec.passes.l0.choice import Choice
 from pypto_spec.passes.l0.refusals import Refusal
+from pypto_spec.passes.l0.rewrite.chain import Chain, chains
 from pypto_spec.passes.l0.rewrite.findings import Findings
 from pypto_spec.passes.l0.rewrite.grid import Tiling
 from pypto_spec.passes.l0.rewrite.product import Product
@@ -42,15 +43,25 @@ class Site:
     leaves: Op | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ChainSite:
+    """A chain of products whose output is cut into tiles of m x n; `blocks` of K by product."""
+
+    chain: Chain
+    m: int
+    n: int
+    blocks: Mapping[Op, int]
+
+
 @dataclass(slots=True)
 class Sites:
-    """Sites by the statement in whose place they are written; `gone` are products that are written elsewhere.
+    """Sites by the statement in whose place they are written; `gone` are statements that are written elsewhere.
 
     `folded` are casts that become copies into L1.
     """
 
-    at: dict[Op, Site] = field(default_factory=dict)
-    gone: set[Op] = field(default_factory=set)
+    at: dict[Op, Site | ChainSite] = field(default_factory=dict)
+    gone: set[Stmt] = field(default_factory=set)
     folded: set[Op] = field(default_factory=set)
 
 
@@ -64,13 +75,44 @@ class Finder:
         self.findings = findings
         self.readers = Readers(region.body)
         self.sites = Sites()
+        self.chained: set[Op] = set()
 
     def find(self) -> Sites:
         """All sites of the region."""
+        for chain in chains(self.region.body, self.readers, self.product_of, self._takes_away):
+            self._chain(chain)
         for op in ops(self.region.body):
-            if op.name in PRODUCTS:
+            if op.name in PRODUCTS and op not in self.chained:
                 self._product(op)
         return self.sites
+
+    def _takes_away(self, op: Op) -> bool:
+        """Whether an op takes an accumulator that is larger than L0C away, in any pieces."""
+        value = op.operands.get("from")
+        if value is None or not isinstance(value.type, TileType) or value.type.memory is not Memory.ACC:
+            return False
+        if value.type.bytes <= self.target.capacity[Memory.ACC]:
+            return False
+        return not self._why_not_taken(value, op)
+
+    def _chain(self, chain: Chain) -> None:
+        """Cut the output of a chain; the widest product says how."""
+        widest = self.question(chain.widest)
+        answer = widest.answer(stages=chain.stages)
+        if isinstance(answer, Refusal):
+            return
+        m, n = answer.winner.m, answer.winner.n
+        blocks: dict[Op, int] = {}
+        for op, product in chain.products.items():
+            question = self.question(product)
+            blocks[op] = min(answer.winner.k, question.k)
+            if not (isinstance(product.depth, int) or question.k % blocks[op] == 0):
+                return
+        if answer.problem.is_padded:
+            self.findings.padded(next(iter(chain.products)), answer)
+        self.chained.update(chain.products)
+        self.sites.gone.update(chain.steps)
+        self.sites.at[chain.leaves] = ChainSite(chain, m, n, blocks)
 
     def _product(self, op: Op) -> None:
         for name in ("lhs", "rhs"):
@@ -183,33 +225,42 @@ class Finder:
         reader = self.readers.only(op.result)
         if reader is None:
             return f"its result is read {len(self.readers.of(op.result))} times"
+        why = self._why_not_taken(op.result, reader, op)
+        if why or self.readers.follows(op, reader):
+            return why
+        return f"other statements stand before its `{reader.name}`"
+
+    def _why_not_taken(self, value: Value, reader: Op, op: Op | None = None) -> str:
+        """Why an op cannot take an accumulator away in pieces; empty where it can. `op` is the product, if one is."""
         if reader.name == "store":
             if not can_be_cut(reader):
                 return "its store writes rows as several axes of the tensor"
             if reader.attrs.get("phase", "unspecified") != "unspecified":
                 return "the unit flag of its store is written by hand"
-            return "" if self.readers.follows(op, reader) else "other statements stand before its store"
-        return self._why_not_in_mat(op, reader)
+            return ""
+        return self._why_not_in_mat(value, reader, op)
 
-    def _why_not_in_mat(self, op: Op, reader: Op) -> str:
-        kind = op.result.type
+    def _why_not_in_mat(self, value: Value, reader: Op, op: Op | None) -> str:
+        kind = value.type
         assert isinstance(kind, TileType)
         if reader.name in PRODUCTS:
-            self.findings.chained(op, kind.dtype)
+            if op is not None:
+                self.findings.chained(op, kind.dtype)
             return "another product reads it as it is"
         if not self.goes_to_mat(reader):
             return f"`{reader.name}` reads it"
         made = reader.result.type
         assert isinstance(made, TileType)
         if made.dtype.name not in _HALF:
-            self.findings.chained(op, made.dtype)
+            if op is not None:
+                self.findings.chained(op, made.dtype)
             return f"it goes to `mat` as {made.dtype}"
         if kind.valid is not None:
             return "only a part of it is valid, and it stays in `mat`"
         scratch = TileType(made.dtype, made.shape, Memory.MAT)
         if scratch.bytes > self.target.capacity[Memory.MAT]:
             return f"in `mat` it takes {scratch.bytes:,} B of {self.target.capacity[Memory.MAT]:,} B"
-        return "" if self.readers.follows(op, reader) else f"other statements stand before its `{reader.name}`"
+        return ""
 
     def goes_to_mat(self, op: Op) -> bool:
         """Whether an op copies an accumulator into L1."""
@@ -253,8 +304,3 @@ def _cut_to_valid(product: Product) -> Product:
     rows, cols = Part(0, _known(product.lhs.valid[0], m)), Part(0, _known(product.rhs.valid[1], n))
     bias = None if product.bias is None else product.bias.part(Part(0, 1), cols)
     return replace(product, lhs=product.lhs.part(rows, Part(0, k)), rhs=product.rhs.part(Part(0, k), cols), bias=bias)
-
-
-def operands_now(op: Op, use: Mapping[Value, Value]) -> dict[str, Value]:
-    """An op's operands, brought up to date."""
-    return {name: use.get(value, value) for name, value in op.operands.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from pypto_spec.ir.nodes import For, If, Op, Stmt, Value
 from pypto_spec.ir.rewrite import statements
@@ -16,6 +16,8 @@ class Readers:
 
     def __init__(self, body: Block) -> None:
         self.makers: dict[Value, Op] = {}
+        self.loops: dict[Value, For] = {}
+        """The loop whose result a value is."""
         self._readers: dict[Value, list[Stmt]] = {}
         self._places: dict[Stmt, tuple[Block, int]] = {}
         for node in statements(body):
@@ -23,6 +25,8 @@ class Readers:
                 self._readers.setdefault(value, []).append(node)
             if isinstance(node, Op):
                 self.makers.update(dict.fromkeys(node.results, node))
+            elif isinstance(node, For):
+                self.loops.update((c.result, node) for c in node.carries)
         self._index(body)
 
     def _index(self, body: Block) -> None:
@@ -43,11 +47,15 @@ class Readers:
         found = self.of(value)
         return found[0] if len(found) == 1 and isinstance(found[0], Op) else None
 
-    def follows(self, first: Stmt, then: Stmt) -> bool:
-        """Whether one statement stands behind another in its block, with nothing but loads and tiles between them."""
+    def follows(self, first: Stmt, then: Stmt, among: Set[Stmt] = frozenset()) -> bool:
+        """Whether one statement stands behind another in its block, with nothing but loads and tiles between them.
+
+        Those `among` which the first one is do not count.
+        """
         block, start = self._places[first]
         other, end = self._places[then]
-        return block is other and start < end and all(map(_is_quiet, block[start + 1 : end]))
+        between = (s for s in block[start + 1 : end] if s not in among)
+        return block is other and start < end and all(map(_is_quiet, between))
 
 
 def _is_quiet(stmt: Stmt) -> bool:

@@ -137,6 +137,7 @@ class Writer:
         made = For(
             index=index, start=span.start, stop=stop, step=span.size, body=tuple(inside.body), loc=self.loc,
             carries=carries, kind="pipeline" if stages > 1 else "for", stages=stages, allow=self.allow,
+            l0c_double_buffer=double,
         )  # fmt: skip
         self.body.append(made)
         return results

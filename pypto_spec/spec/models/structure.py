@@ -28,6 +28,12 @@ While_ = Annotated[
 ]
 
 
+DoubleBuffer = Annotated[
+    bool,
+    Field(description="two accumulators take turns: one leaves L0C while the other is summed up", examples=[True]),
+]
+
+
 class For(Model):
     """A counted loop: `count` iterations from 0, or a `range`. On the control plane each iteration is a launch."""
 
@@ -37,6 +43,7 @@ class For(Model):
     count: Count = None
     range: Range = None
     while_: While_ = None
+    l0c_double_buffer: Annotated[bool, Field(description="dumps only: `pipeline` says it")] = False
 
 
 class Unroll(Model):
@@ -84,6 +91,7 @@ class Pipeline(Model):
     count: Count = None
     range: Range = None
     stages: Annotated[Formula | None, Field(description="iterations in flight, each with buffers of its own")] = None
+    l0c_double_buffer: DoubleBuffer = False
 
 
 class Parallel(Model):

@@ -123,7 +123,7 @@ class _Inferrer(Rewriter):
         if (op.defn.role in ("move", "rearrange") and memory is not Memory.VEC) or op.defn.effects == "reads_gm":
             found = op.defn.infer(Inference(op.defn, op.operands, attrs, op.loc))
             assert isinstance(found, TileType)
-            return in_memory(replace(found, valid=kind.valid), memory)
+            return replace(kind, memory=memory, layout=found.layout)
         return in_memory(kind, memory)
 
     def check_way(self, op: Op, memory: Memory) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from pypto_spec.diagnostics.model import CompileError
@@ -106,6 +107,40 @@ def _mixed(inference: Inference, field: str) -> CompileError:
 
 def _name(inference: Inference, field: str) -> str:
     return inference.operands[field].name if field in inference.operands else field
+
+
+def on_chip(inference: Inference, *fields: str) -> tuple[TileType, ...]:
+    """The operands as tiles; refuses whole arrays and scalars."""
+    found = []
+    for field in fields:
+        tile = inference.type(field)
+        if not isinstance(tile, TileType):
+            name = inference.operands[field].name
+            raise inference.fail(
+                rules.LEVEL_MIX,
+                f"`{inference.defn.name}` works on tiles; `{name}` is not on chip",
+                field,
+                label="not a tile",
+                helps=(f"bring it on chip with `- load: {{into: t, from: {name}, at: [...], shape: [...]}}`",),
+            )
+        found.append(tile)
+    return tuple(found)
+
+
+def two_axes(inference: Inference, *fields: str) -> tuple[TileType, ...]:
+    """The operands as tiles of rows and columns."""
+    tiles = on_chip(inference, *fields)
+    for field, tile in zip(fields, tiles, strict=True):
+        if len(tile.shape) != 2:
+            flat = shape_text((prod(tile.shape[:-1]), tile.shape[-1]))
+            name = inference.operands[field].name
+            raise inference.fail(
+                rules.SHAPE_MISMATCH,
+                f"`{inference.defn.name}` needs rows and columns, `{name}` is {shape_text(tile.shape)}",
+                field,
+                helps=(f"make it two-dimensional first: `- reshape: {{into: {name}_2d, x: {name}, shape: {flat}}}`",),
+            )
+    return tiles
 
 
 def shape_text(shape: Sequence[Index]) -> str:

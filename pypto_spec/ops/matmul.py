@@ -7,20 +7,15 @@ from functools import partial
 from typing import Any
 
 from pypto_spec.diagnostics.rules import shapes as rules
-from pypto_spec.ir.dtype import BF16, FP16, FP32, INT8, DType
 from pypto_spec.ir.expr import Index, sub
 from pypto_spec.ir.instr import Step
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Memory, TileType, ValueType
-from pypto_spec.ops.build import INTO, check_dtype, no_scratch, same_dtype, shape_text, torch_dtype
+from pypto_spec.ops.build import INTO, check_dtype, no_scratch, same_dtype, shape_text, torch_dtype, two_axes
 from pypto_spec.ops.cube.leaving import PHASE, UNIT_FLAGS
-from pypto_spec.ops.cube.mmad import ACCUMULATOR, MAX_EXTENT, mmad
+from pypto_spec.ops.cube.mmad import ACCUMULATOR, MAX_EXTENT, OPERANDS, mmad
 from pypto_spec.ops.matmul_arrays import infer_arrays
-from pypto_spec.ops.rearrange import two_axes
 from pypto_spec.ops.registry import define
-
-OPERANDS: tuple[DType, ...] = (FP16, BF16, FP32, INT8)
-"""Dtypes of the cube's operands."""
 
 LHS = Field(name="lhs", kind="tile", doc="left operand [M, K]", examples=("a",))
 RHS = Field(name="rhs", kind="tile", doc="right operand [K, N], of the same dtype", examples=("b",))

@@ -17,13 +17,24 @@ from pypto_spec.ir.expr import Index, bounds, maximum, minimum, mul, sub, to_tex
 from pypto_spec.ir.instr import Instr, Ref
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, TileType, ValueType
-from pypto_spec.ops.build import ANY, INTO, X, check_dtype, geometry, in_vec, no_scratch, no_steps, shape_text
+from pypto_spec.ops.build import (
+    ANY,
+    INTO,
+    X,
+    check_dtype,
+    geometry,
+    in_vec,
+    no_scratch,
+    no_steps,
+    on_chip,
+    shape_text,
+    two_axes,
+)
 from pypto_spec.ops.build import static_shape as static
 from pypto_spec.ops.decoding import MAX_REPEAT
 from pypto_spec.ops.instructions import MAX_STRIDE
 from pypto_spec.ops.numbers import fill_number, int_range
-from pypto_spec.ops.rearrange import areas_of, on_chip, steps_of, two_axes
-from pypto_spec.ops.reduce_steps import Draft, Grid, combine, combine_run, shares
+from pypto_spec.ops.reduce_steps import Draft, Grid, areas_of, combine, combine_run, shares, steps_of
 from pypto_spec.ops.registry import define
 from pypto_spec.ops.shuffle import copy_blocks, moved
 from pypto_spec.ops.window import check_rank

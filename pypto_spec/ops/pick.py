@@ -15,10 +15,9 @@ from pypto_spec.ir.expr import Index, ceil_div, maximum, sub, to_text
 from pypto_spec.ir.instr import Instr, Ref
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, TileType, ValueType, round_up
-from pypto_spec.ops.build import INTO, X, check_dtype, in_vec, shape_text
+from pypto_spec.ops.build import INTO, X, check_dtype, in_vec, shape_text, two_axes
 from pypto_spec.ops.ramp import constant, double, ramp
-from pypto_spec.ops.rearrange import areas_of, steps_of, two_axes
-from pypto_spec.ops.reduce_steps import Draft, Grid, copy_run, shares, shift
+from pypto_spec.ops.reduce_steps import Draft, Grid, areas_of, copy_run, shares, shift, steps_of
 from pypto_spec.ops.registry import define
 from pypto_spec.ops.shuffle import TABLE_BUDGET, copy_blocks, gather, grid_of, moved, shuffle
 

@@ -6,13 +6,14 @@ Ascend C guide, "high-dimensional splitting" (masks, repeats, strides), ReduceRe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from typing import Literal
 
 from pypto_spec.ir.dtype import BLOCK_BYTES, DType
 from pypto_spec.ir.expr import Index, maximum, minimum, mul, sub
 from pypto_spec.ir.instr import Arg, Instr, Ref, Step, Struct, Word
+from pypto_spec.ir.opdef import Recipe
 from pypto_spec.ir.types import round_up
 from pypto_spec.ops.decoding import MAX_REPEAT
 from pypto_spec.ops.instructions import MAX_STRIDE
@@ -165,3 +166,13 @@ class Draft:
         if self.live is None:
             return count
         return maximum(minimum(sub(mul(sub(self.live, first), each), start), count), 0)
+
+
+def steps_of(draft: Callable[[Recipe], Draft]) -> Callable[[Recipe], tuple[Step, ...]]:
+    """The recipe of an op whose calls and scratch a draft tells."""
+    return lambda of: tuple(draft(of).steps)
+
+
+def areas_of(draft: Callable[[Recipe], Draft]) -> Callable[[Recipe], tuple[int, ...]]:
+    """The scratch areas of such an op."""
+    return lambda of: tuple(draft(of).areas)

@@ -23,8 +23,7 @@ from pypto_spec.ir.opdef import Field, OpDef, Recipe
 from pypto_spec.ir.types import Layout, TileType
 from pypto_spec.ops.build import FLOATS, INTO, X, in_vec
 from pypto_spec.ops.ramp import ramp
-from pypto_spec.ops.rearrange import areas_of, steps_of
-from pypto_spec.ops.reduce_steps import Draft, Grid
+from pypto_spec.ops.reduce_steps import Draft, Grid, areas_of, steps_of
 from pypto_spec.ops.registry import define
 from pypto_spec.ops.shuffle import copy_blocks, gather, shuffle
 from pypto_spec.ops.sort_calls import RECORD_BYTES, SORTED

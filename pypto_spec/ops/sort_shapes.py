@@ -8,8 +8,7 @@ from pypto_spec.ir.dtype import INT32, UINT32, DType
 from pypto_spec.ir.expr import Index, to_text
 from pypto_spec.ir.opdef import Inference
 from pypto_spec.ir.types import Layout, TileType, ValueType
-from pypto_spec.ops.build import check_dtype, same_dtype, shape_text
-from pypto_spec.ops.rearrange import two_axes
+from pypto_spec.ops.build import check_dtype, same_dtype, shape_text, two_axes
 from pypto_spec.ops.sort_calls import MAX_LIST, RECORD_BYTES, SORTED
 from pypto_spec.ops.sort_steps import MOST_COLS, record_lanes
 

@@ -69,6 +69,11 @@ _FLOATS = (
 )
 
 NO_DTYPE: tuple[NoDType, ...] = (
+    NoDType(
+        "matmul transpose_view",
+        "int32 int16 int64 uint8 uint16 uint32",
+        "the cube multiplies halves, bf16, fp32 and int8, and nothing else: cast the tensor in a region of its own",
+    ),
     NoDType("sin cos", "fp16", "the argument is reduced in four steps that need fp32: cast, and cast the result back"),
     NoDType(_FLOATS, "int32 int16", "the instruction takes half and float only: cast to fp32"),
     NoDType("sin cos", "int32 int16", "the argument is reduced in fp32: cast to it"),
@@ -122,6 +127,7 @@ NO_FORM: tuple[NoForm, ...] = (
     NoForm("sort", ("run-time columns", "extents", "one column"), "rows of a known length are sorted, from two on"),
     NoForm("cmp cmps sel sels", ("one column",), "bits are packed in rows; select and selects take columns"),
     NoForm("concat", ("one column",), "a column of 8 or 64 bits cannot be spread", "int8 uint8 int64"),
+    NoForm("gemv gemv_acc gemv_bias", ("rows", "run-time rows"), "the left operand is one row"),
     NoForm("row_argmax row_argmin", ("one column",), "every position is 0"),
 )
 

@@ -18,6 +18,7 @@ from pypto_spec.ops.build import (
     FLOATS,
     INTO,
     X,
+    check_dtype,
     geometry,
     in_vec,
     no_scratch,
@@ -26,6 +27,7 @@ from pypto_spec.ops.build import (
     shaped,
     static_shape,
 )
+from pypto_spec.ops.cube.mmad import OPERANDS
 from pypto_spec.ops.registry import define
 from pypto_spec.ops.shuffle import GATHERED
 from pypto_spec.ops.window import check_bounds, check_rank, spread_valid
@@ -281,6 +283,7 @@ def _infer_transpose_view(inference: Inference) -> ValueType:
             "x",
             helps=("of whole arrays, `matmul` takes operands as they are: `a_trans: true`, `b_trans: true`",),
         )
+    check_dtype(inference, x.dtype)
     if x.order is Layout.ND and x.memory is Memory.MAT:
         raise inference.fail(
             rules.SHAPE_MISMATCH,
@@ -306,7 +309,7 @@ define(
         role="view",
         pipe="mte1",
         infer=_infer_transpose_view,
-        dtypes=ANY,
+        dtypes=OPERANDS,
         dtype_of="x",
         torch=_transpose_view_meaning,
         recipe=no_steps,

@@ -163,7 +163,7 @@ def test_places_scratch_and_full_types() -> None:
 def test_carries_whose_place_differs_say_so() -> None:
     kind = "type: {dtype: fp32, shape: [64, 128], memory: vec}"
     text = region(
-        "load: {into: t, from: a, at: [0, 0], shape: [64, 128]}",
+        "load: {into: t, from: a, at: [0, 0], shape: [64, 128], memory: vec}",
         f"for: {{index: i, count: 2}}\ncarry: {{s: {{init: t, {kind}, buffer: ub, slot: 0}}}}\n"
         "results: {sum: {of: s, buffer: ub, slot: 1}}\nbody:\n  - let: u = s + s\n  - yield: {s: u}",
     )

@@ -16,6 +16,7 @@ from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import Access, Memory, ScalarType, TensorType, TileType, ValueType
 from pypto_spec.ops.instructions import validate
 from pypto_spec.ops.registry import OPS
+from pypto_spec.passes.making import in_memory
 
 Level = Literal["tile", "array"]
 
@@ -51,6 +52,8 @@ def make(op: str, operands: Mapping[str, ValueType], into: ValueType | None = No
     defn = OPS[op]
     values = {field: Value(field, t) for field, t in operands.items()}
     made = infer(op, operands, **attrs) if into is None else into
+    if isinstance(made, TileType) and made.memory is None:
+        made = in_memory(made, Memory.VEC)
     results = () if made is None else (Value("into", made),)
     return Op(defn=defn, operands=values, attrs=attrs, results=results, loc=Loc(NOWHERE))
 

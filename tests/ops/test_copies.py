@@ -13,7 +13,7 @@ from pypto_spec.ir.dtype import BF16, FP16, FP32, INT8, INT64
 from pypto_spec.ir.expr import Index, Sym, minimum, mul, sub, sym
 from pypto_spec.ir.instr import Instr
 from pypto_spec.ir.nodes import Op
-from pypto_spec.ir.types import Access, Layout, TensorType, TileType
+from pypto_spec.ir.types import Access, Layout, Memory, TensorType, TileType
 from pypto_spec.ops.instructions import effects
 from tests.ops.machine import Machine
 from tests.ops.making import dtype_of, infer, make, memory_of, recipe, refused, tensor, text, tile
@@ -89,7 +89,7 @@ def test_columns() -> None:
     assert load(tensor(FP32, 512, 1), (64, 0), (63, 1)) == (
         f"DataCopyPad(into, from[64], DataCopyExtParams(1, 252, 0, 0, 0), {PAD})"
     )
-    found = refused("load", {"from": tensor(FP32, 512, 128)}, at=(0, 5), shape=(64, 1))
+    found = refused("load", {"from": tensor(FP32, 512, 128)}, at=(0, 5), shape=(64, 1), memory=Memory.VEC)
     assert found.rule.code == "PS3007"
     assert "valid: [64, 1]" in found.helps[0]
     wide = make("load", {"from": tensor(FP32, 512, 128)}, at=(0, 5), shape=(64, 8), valid=(64, 1))

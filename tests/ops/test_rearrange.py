@@ -113,7 +113,10 @@ def test_arange_makes_no_array() -> None:
 
 def test_extract_means_a_copy_of_the_window() -> None:
     x = torch.arange(12).reshape(3, 4)
-    assert OPS["extract"].torch(torch, {"x": x}, {"at": (1, 1), "shape": (2, 2)}).tolist() == [[5, 6], [9, 10]]
+    assert OPS["extract"].torch(torch, {"x": x}, {"at": (1, 1), "shape": (2, 2), "dtype": None}).tolist() == [
+        [5, 6],
+        [9, 10],
+    ]
 
 
 @pytest.mark.parametrize(("at", "shape"), [((1, 3), (4, 10)), ((0, 8), (6, 8)), ((2, 5), (1, 3)), ((1, 4), (5, 1))])

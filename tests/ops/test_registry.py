@@ -15,6 +15,7 @@ from pypto_spec.ir.types import ScalarType, TensorType, TileType, ValueType
 from pypto_spec.ops.build import torch_dtype
 from pypto_spec.ops.cast import NATIVE
 from pypto_spec.ops.compare_steps import COMPARED
+from pypto_spec.ops.cube.mmad import ACCUMULATOR
 from pypto_spec.ops.registry import COMMUTATIVE, FAMILIES, OPS, form, function, functions, signs
 from tests.ops.making import make, recipe, scratch, tensor, tile
 
@@ -87,6 +88,8 @@ ATTRS: dict[str, dict[str, Any]] = {
     "col_expand": {"rows": 8},
 }
 VECTOR = {"row_expand": (8, 1), "col_expand": (1, 32)}
+PRODUCT = {"lhs": (8, 32), "rhs": (32, 16), "acc": (8, 16), "bias": (1, 16)}
+"""Operands of a product; of a GEMV, M is 1."""
 
 
 def example_operands(defn: OpDef, dtype: DType) -> dict[str, ValueType]:
@@ -96,6 +99,13 @@ def example_operands(defn: OpDef, dtype: DType) -> dict[str, ValueType]:
             found[field.name] = tensor(dtype, 8, 32)
         elif field.name == "index":
             found[field.name] = tile(INT32, 8, 32 if defn.name == "sort32" else 16)
+        elif field.name == "scales":
+            continue  # of accumulators only
+        elif defn.role == "matmul" and field.kind == "tile":
+            rows, cols = PRODUCT[field.name]
+            kind = dtype if field.name in ("lhs", "rhs") else ACCUMULATOR[dtype]
+            shape = (1 if rows == 8 and defn.name.startswith("gemv") else rows, cols)
+            found[field.name] = TileType(kind, shape, defn.spaces[field.name][0])
         elif field.kind == "tile":
             spread = defn.role in VECTOR and (field.name != defn.dtype_of or defn.name in VECTOR)
             if defn.family == "compare" and field.name != defn.dtype_of and field.name != "b":
@@ -110,7 +120,7 @@ def example_operands(defn: OpDef, dtype: DType) -> dict[str, ValueType]:
 def test_every_dtype_infers_renders_and_computes(defn: OpDef) -> None:
     for dtype in defn.dtypes:
         attrs = dict(ATTRS.get(defn.name, {}))
-        attrs |= {f.name: 2 for f in defn.fields if f.kind == "number" and f.name not in attrs}
+        attrs |= {f.name: 2 for f in defn.fields if f.kind == "number" and f.required and f.name not in attrs}
         if defn.dtype_of == "dtype":
             attrs["dtype"] = dtype
         operands = example_operands(defn, dtype)

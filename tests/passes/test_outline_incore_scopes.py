@@ -192,11 +192,6 @@ def test_run_time_counts() -> None:
     assert found.value.diagnostics[0].helps == ("or put a `for` over `j` into the region, and leave it out here",)
 
 
-def test_what_is_not_there_yet() -> None:
-    with pytest.raises(CompileError, match="PS7001: `r` runs on the cube core"):
-        outlined(replace(region(CUBE), core="aic"))
-
-
 def test_arguments() -> None:
     size, host = Sym("M", "dim", 1), Sym("k", "loop")
     x, y, z = tensor("x", 8, 16), tensor("y", 8, 16), tensor("z", 8, 16)

@@ -43,7 +43,7 @@ def test_whole_arrays_are_loaded_once() -> None:
     build.op("add", "z", lhs="y", rhs="x")
     build.store("z", "out")
     assert text(passed(build.program(), CONVERT_TENSOR_TO_TILE_OPS)) == [
-        "x_tile.1: fp32[8, 64] vec = load(x, at=[0, 0], shape=[8, 64])",
+        "x_tile.1: fp32[8, 64] = load(x, at=[0, 0], shape=[8, 64])",
         "y.1: fp32[8, 64] = mul(x_tile.1, x_tile.1)",
         "z.1: fp32[8, 64] = add(y.1, x_tile.1)",
         "store(z.1, out, at=[0, 0])",
@@ -72,9 +72,9 @@ def test_what_a_loop_only_reads_is_loaded_before_it() -> None:
         build.op("mul", "acc", lhs="acc", rhs="w")
         build.store("acc", "out", at=(mul(sym(INDEX), 8), 0))
     assert text(passed(build.program(), CONVERT_TENSOR_TO_TILE_OPS)) == [
-        "x_tile.1: fp32[8, 64] vec = load(x, at=[0, 0], shape=[8, 64])",
+        "x_tile.1: fp32[8, 64] = load(x, at=[0, 0], shape=[8, 64])",
         "acc.1: fp32[8, 64] = exp(x_tile.1)",
-        "w_tile.1: fp32[8, 64] vec = load(w, at=[0, 0], shape=[8, 64])",
+        "w_tile.1: fp32[8, 64] = load(w, at=[0, 0], shape=[8, 64])",
         "for i [acc.4 = acc.2 <- acc.1, acc.3]",
         "  acc.3: fp32[8, 64] = mul(acc.2, w_tile.1)",
         "  store(acc.3, out, at=[i * 8, 0])",
@@ -115,7 +115,7 @@ def test_three_dimensions() -> None:
     build.op("reshape", "w", x="w", shape=(2, 16, 64))
     build.store("w", "out", at=(2, 0, 0))
     assert text(passed(build.program(), *TO_FLAT)) == [
-        "t.1: fp32[32, 64] vec = load(x, at=[0, 0, 0], shape=[2, 16, 64])",
+        "t.1: fp32[32, 64] = load(x, at=[0, 0, 0], shape=[2, 16, 64])",
         "f.1: fp32[32, 64] = full(shape=[32, 64], value=0, dtype=fp32)",
         "y.1: fp32[32, 64] = add(t.1, f.1)",
         "r.1: fp32[32, 1] = row_max(y.1)",
@@ -147,7 +147,7 @@ def test_valid_rows_are_merged() -> None:
         build.load("t", "x", 2, 16, 64, at=(sym(INDEX), 0, 0), valid=(part, 16, 64))
         build.store("t", "out", at=(sym(INDEX), 0, 0))
     first = text(passed(build.program(), *TO_FLAT))[1]
-    assert first.startswith("  t.1: fp32[32, 64] valid [min(-i + 4, 2) * 16, 64] vec")
+    assert first.startswith("  t.1: fp32[32, 64] valid [min(-i + 4, 2) * 16, 64]")
 
 
 def test_several_matrices_have_no_column_sum() -> None:

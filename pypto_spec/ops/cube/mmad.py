@@ -21,6 +21,8 @@ from pypto_spec.ir.types import Layout, TileType
 
 ACCUMULATOR: dict[DType, DType] = {FP16: FP32, BF16: FP32, FP32: FP32, INT8: INT32}
 """The dtype of the accumulator by that of the operands (dav-2201)."""
+OPERANDS = tuple(ACCUMULATOR)
+"""Dtypes of the operands."""
 MAX_EXTENT = 4_095
 """MmadParams: each of m, n and k."""
 

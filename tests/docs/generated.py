@@ -212,7 +212,7 @@ def hardware() -> str:
     rows = []
     for name in ("capacity", "reserved", "address_alignment"):
         for memory in getattr(TARGETS["a2a3"], name):
-            cells = [f"{getattr(t, name)[memory]:,} B" for t in TARGETS.values()]
+            cells = [f"{getattr(t, name).get(memory, 0):,} B" for t in TARGETS.values()]
             rows.append((f"`{name}` of `{memory.value}`", *cells, _sources(name)))
     for name in TARGETS["a2a3"].__dataclass_fields__:
         values = [getattr(t, name) for t in TARGETS.values()]

@@ -14,7 +14,7 @@ MTE2, V, MTE3 = (PIPES.index(name) for name in ("mte2", "v", "mte3"))
 SMALL = st.integers(0, 3)
 
 
-def price(pipe: str, call: str, bytes: int, repeats: int) -> int:
+def price(pipe: str, call: str, bytes: int, repeats: int, readers: int | None) -> int:
     """Any function does."""
     return 7 + bytes // 16 + repeats
 

@@ -122,6 +122,7 @@ class _Region:
             cores=self.cores(),
             planner=options.planner,
             l0c_double_buffer=options.l0c_double_buffer,
+            turns=self.shared is None or isinstance(self.region.blocks, int),
         )
         self.blocked(product, plan, writer)
 
@@ -142,7 +143,7 @@ class _Region:
             self.tile(product, plan, writer, (0,) * len(counts))
             return
         start: Index = 0 if self.shared is None else sym(self.shared)
-        step: Index = 1 if self.shared is None else sym(self.blocks)
+        step: Index = 1 if self.shared is None else self.stride(total)
         index = loop_symbol(self.fresh("tile"), start, total, step)
         inside = writer.inner()
         found = cell(self.region.order, counts, sym(index))
@@ -151,8 +152,17 @@ class _Region:
             at = self.picked(inside, found.condition, found.first, found.rest)
         self.tile(product, plan, inside, at)
         writer.body.append(
-            For(index=index, start=start, stop=total, step=step, body=tuple(inside.body), loc=writer.loc)
-        )
+            For(
+                index=index, start=start, stop=total, step=step, body=tuple(inside.body), loc=writer.loc,
+                kind="pipeline" if plan.double else "for", stages=2 if plan.double else 1,
+                l0c_double_buffer=plan.double,
+            )
+        )  # fmt: skip
+
+    def stride(self, total: int) -> Index:
+        """From one tile of a block to its next: the number of blocks, which with `auto` is known at run time only."""
+        blocks = self.region.blocks
+        return min(blocks, total) if isinstance(blocks, int) else sym(self.blocks)
 
     def picked(
         self, writer: Writer, condition: Condition, first: tuple[Index, ...], rest: tuple[Index, ...]

@@ -41,8 +41,10 @@ class Plan:
     cycles: int
 
 
-def divide(product: Product, target: Target, *, cores: int, planner: str, l0c_double_buffer: bool) -> Plan:
-    """The plan of one product, shared out over `cores`."""
+def divide(
+    product: Product, target: Target, *, cores: int, planner: str, l0c_double_buffer: bool, turns: bool = True
+) -> Plan:
+    """The plan of one product, shared out over `cores`; without `turns` two accumulators are no choice."""
     m, n, k = product.extents
     bias = Memory.MAT if product.bias is not None else None
     problem = pose(
@@ -58,7 +60,7 @@ def divide(product: Product, target: Target, *, cores: int, planner: str, l0c_do
     )
     batch = prod(product.result[:-2])
     best: tuple[tuple[int, int, int], Plan] | None = None
-    for double in (False, True) if problem.double else (False,):
+    for double in (False, True) if problem.double and turns else (False,):
         room_ = replace(problem, acc_bytes=problem.acc_bytes // 2) if double else problem
         for plan in _plans(room_, target, product, cores, batch, double):
             rank = (plan.cycles, plan.double, -plan.m * plan.n)

@@ -192,9 +192,12 @@ def test_run_time_counts() -> None:
     assert found.value.diagnostics[0].helps == ("or put a `for` over `j` into the region, and leave it out here",)
 
 
-def test_what_is_not_there_yet() -> None:
-    with pytest.raises(CompileError, match="PS7001: `r` runs on the cube core"):
-        outlined(replace(region(CUBE), core="aic"))
+def test_a_region_of_the_cube() -> None:
+    assert program_text(outlined(replace(region(CUBE), core="aic")))[0] == "region r toy_r aic"
+    other = Sym("j", "loop", 0, 9)
+    (made,) = outlined(replace(parallel(10, region(CUBE)), inner=((other, 10),))).body
+    assert isinstance(made, Grid)
+    assert made.count == context().target.cube_cores
 
 
 def test_arguments() -> None:

@@ -192,6 +192,14 @@ def test_run_time_counts() -> None:
     assert found.value.diagnostics[0].helps == ("or put a `for` over `j` into the region, and leave it out here",)
 
 
+def test_a_region_of_the_cube() -> None:
+    assert program_text(outlined(replace(region(CUBE), core="aic")))[0] == "region r toy_r aic"
+    other = Sym("j", "loop", 0, 9)
+    (made,) = outlined(replace(parallel(10, region(CUBE)), inner=((other, 10),))).body
+    assert isinstance(made, Grid)
+    assert made.count == context().target.cube_cores
+
+
 def test_arguments() -> None:
     size, host = Sym("M", "dim", 1), Sym("k", "loop")
     x, y, z = tensor("x", 8, 16), tensor("y", 8, 16), tensor("z", 8, 16)

@@ -214,7 +214,7 @@ struct MmadCall {
     bool wide_k = false;      // kDirectionAlign
     bool from_bias = false;   // cmatrixSource
     bool zero = true;         // cmatrixInitVal
-    bool unsupported = false;  // a field that newer chips only have, or none
+    bool unsupported = false;  // a field that does nothing on this target
 };
 
 struct FixpipeCall {

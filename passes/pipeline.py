@@ -16,6 +16,7 @@ from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.verifier import verify
 from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.allocate_memory_addr import ALLOCATE_MEMORY_ADDR
+from pypto_spec.passes.assign_unit_flags import ASSIGN_UNIT_FLAGS
 from pypto_spec.passes.auto_tile_matmul_l0 import AUTO_TILE_MATMUL_L0
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.canonicalize_io_order import CANONICALIZE_IO_ORDER
@@ -63,6 +64,7 @@ PASSES: list[Pass] = [
     CANONICALIZE_TILE_SLICE,
     INFER_TILE_MEMORY_SPACE,
     RESOLVE_BACKEND_OP_LAYOUTS,
+    ASSIGN_UNIT_FLAGS,
     LOWER_PIPELINE_TO_SLOTS,
     LOWER_PIPELINE_LOOPS,
     CANONICALIZE_IO_ORDER,

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pypto_spec.convert.context import Reading
 from pypto_spec.convert.scope import span_of
 from pypto_spec.diagnostics.model import Severity, Sink
 from pypto_spec.diagnostics.rules.hints import PIPELINE_DEPTH
 from pypto_spec.diagnostics.rules.syntax import CANNOT_DISABLE, CANNOT_INSIST, UNKNOWN_WORD
-from pypto_spec.diagnostics.rules.target import NO_EFFECT_YET
+from pypto_spec.diagnostics.rules.target import NO_EFFECT
 from pypto_spec.diagnostics.suggest import did_you_mean
+from pypto_spec.ir.nodes import Control
+from pypto_spec.ir.rewrite import ops, regions
 from pypto_spec.spec.models.document import Document
 from pypto_spec.spec.tree import MappingNode, Node, ScalarNode, SequenceNode
 
-LATER = {
-    "unit_flag": (True, "it concerns the cube core, which has no statements yet"),
-}
-"""Fields of `target` that change nothing yet: the value that would, and why it does not."""
+OF_THE_CUBE = ("l0c_double_buffer", "unit_flag")
+"""Fields of `target` that change nothing where no product is computed."""
 
 
-def check_options(document: Document, sink: Sink) -> None:
-    """Say which options change nothing, and which codes cannot be switched off."""
+def check_effects(document: Document, sink: Sink, body: Sequence[Control]) -> None:
+    """Say which options change nothing in a program."""
+    if any(op.defn.role == "matmul" for region in regions(body) for op in ops(region.body)):
+        return
     target = document.model.target
-    for name, (value, why) in LATER.items():
-        if getattr(target, name) != value:
+    for name in OF_THE_CUBE:
+        if not getattr(target, name):
             continue
         node = document.node("target", name)
         sink.report(
-            NO_EFFECT_YET,
+            NO_EFFECT,
             document.span("target", name) if node is None else node.span,
-            f"`{name}: {str(value).lower()}` has no effect yet: {why}",
+            f"`{name}: true` has no effect: it concerns products on the cube core, and there are none here",
             label="changes nothing",
             helps=[f"leave `{name}` out; the kernels are the same"],
         )
+
+
+def check_options(document: Document, sink: Sink) -> None:
+    """Say which codes cannot be switched off."""
     for node in _codes(document.node("diagnostics", "disable")):
         check_switched_off(node, sink)
 

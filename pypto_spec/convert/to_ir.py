@@ -18,7 +18,7 @@ from pypto_spec.convert.control import ControlReader
 from pypto_spec.convert.exprs import FUNCTIONS, Expressions
 from pypto_spec.convert.golden import check_golden, read_golden
 from pypto_spec.convert.let_calls import is_known_function
-from pypto_spec.convert.options import check_options
+from pypto_spec.convert.options import check_effects, check_options
 from pypto_spec.convert.scope import Fresh, Name, Scope
 from pypto_spec.convert.tensors import read_argument
 from pypto_spec.diagnostics.model import CompileError, Sink
@@ -112,6 +112,8 @@ class _Converter:
             check_options(document, reading.sink)
         control = ControlReader(reading, model.name)
         body = control.read(document.program)
+        if reading.dump is None:
+            check_effects(document, reading.sink, body)
         if reading.sink.has_errors:
             report_early(reading, ordered=bool(control.waits))
         else:

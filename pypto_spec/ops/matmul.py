@@ -12,7 +12,7 @@ from pypto_spec.ir.instr import Step
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Memory, TileType, ValueType
 from pypto_spec.ops.build import INTO, check_dtype, no_scratch, same_dtype, shape_text, torch_dtype, two_axes
-from pypto_spec.ops.cube.leaving import PHASE, UNIT_FLAGS
+from pypto_spec.ops.cube.leaving import FINAL, PHASE, flag_of, is_distance
 from pypto_spec.ops.cube.mmad import ACCUMULATOR, MAX_EXTENT, OPERANDS, mmad
 from pypto_spec.ops.matmul_arrays import infer_arrays
 from pypto_spec.ops.registry import define
@@ -74,7 +74,29 @@ def _infer(vector: bool, inference: Inference) -> ValueType:
         _check_acc(inference, made)
     if "bias" in inference.operands:
         _check_bias(inference, made)
+    _check_final(inference)
     return made
+
+
+def _check_final(inference: Inference) -> None:
+    """A unit flag known at run time only is computed from indices."""
+    final = inference.attr("final")
+    if final is None:
+        return
+    if inference.attr("phase") != "partial":
+        raise inference.fail(
+            rules.SHAPE_MISMATCH,
+            "`final` says when a `phase: partial` is the last one after all",
+            "final",
+            helps=("write `phase: partial` beside it, or leave `final` out",),
+        )
+    if not is_distance(final):
+        raise inference.fail(
+            rules.SHAPE_MISMATCH,
+            "`final` is one `==`, or several joined by `and`",
+            "final",
+            helps=("compare the index with its last value, such as `k == 448`",),
+        )
 
 
 def _valid(tile: TileType) -> tuple[Index, Index]:
@@ -171,7 +193,7 @@ def _recipe(of: Recipe) -> tuple[Step, ...]:
     init: Any = not of.has("acc")
     if of.has("acc") and of.attr("init") is not None:
         init = of.attr("init")
-    flag = UNIT_FLAGS[of.attr("phase")]
+    flag = flag_of(of.attr("phase"), of.attr("final"))
     return tuple(mmad(of.tile("lhs"), of.tile("rhs"), init=init, bias=of.has("bias"), unit_flag=flag))
 
 
@@ -205,7 +227,7 @@ def _define(name: str, doc: str, fields: tuple[Field, ...], example: str, functi
             name=name,
             family="matmul",
             doc=doc,
-            fields=(*fields, PHASE),
+            fields=(*fields, PHASE, FINAL),
             role="matmul",
             pipe="m",
             infer=partial(_infer, vector),

@@ -37,8 +37,9 @@ def test_order_and_requirements() -> None:
         "InlineFunctions", "UnrollLoops", "CtrlFlowTransform", "ConvertToSSA", "Simplify", "LowerTensorMatmul",
         "OutlineIncoreScopes", "ChunkTensorOps", "ConvertTensorToTileOps", "FlattenTileNdTo2D", "FillReductionTails",
         "LegalizeTileCast", "AutoTileMatmulL0", "CanonicalizeTileSlice", "InferTileMemorySpace",
-        "ResolveBackendOpLayouts", "LowerPipelineToSlots", "LowerPipelineLoops", "CanonicalizeIOOrder", "InitMemRef",
-        "MaterializeSemanticAliases", "MemoryReuse", "AllocateMemoryAddr", "ExpandToInstructions", "InsertSync",
+        "ResolveBackendOpLayouts", "AssignUnitFlags", "LowerPipelineToSlots", "LowerPipelineLoops",
+        "CanonicalizeIOOrder", "InitMemRef", "MaterializeSemanticAliases", "MemoryReuse", "AllocateMemoryAddr",
+        "ExpandToInstructions", "InsertSync",
     ]  # fmt: skip
     established: set[Property] = set()
     for step in pipeline.PASSES:

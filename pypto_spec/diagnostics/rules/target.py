@@ -17,4 +17,4 @@ GOLDEN_MISMATCH = rule(
 )
 HOST_FAULT = rule("PS7031", "host-fault", Severity.ERROR, "the host model objects to what a kernel does")
 GOLDEN_ERROR = rule("PS7032", "golden-error", Severity.ERROR, "a golden section that cannot be evaluated")
-NO_EFFECT_YET = rule("PS7002", "no-effect-yet", Severity.HINT, "an option that is read and changes nothing yet")
+NO_EFFECT = rule("PS7002", "no-effect-yet", Severity.HINT, "an option that changes nothing in a program")

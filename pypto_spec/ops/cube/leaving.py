@@ -7,6 +7,8 @@ from typing import Any
 
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.dtype import INT64
+from pypto_spec.ir.expr import Index, add, maximum, minimum, sub
+from pypto_spec.ir.nodes import Condition
 from pypto_spec.ir.opdef import Field, Inference, Recipe
 from pypto_spec.ir.types import TensorType, TileType
 from pypto_spec.ops.build import dtype_of_torch, listing, shape_text
@@ -35,8 +37,38 @@ PHASE = Field(
     default="unspecified",
     words=("unspecified", "partial", "final"),
 )
+FINAL = Field(
+    name="final",
+    kind="condition",
+    doc="with `phase: partial`, when nothing more is added behind this after all: one or several `==` joined by `and`",
+    required=False,
+    examples=("k == 448",),
+)
 UNIT_FLAGS: Mapping[str, int] = {"unspecified": 0, "partial": 2, "final": 3}
 """MmadParams.unitFlag and FixpipeParamsV220.unitFlag by phase: 2 keeps the flag of an accumulator, 3 hands it over."""
+
+
+def flag_of(phase: str, final: Condition | None) -> Index:
+    """The unit flag of a product: that of its phase, and where `final` holds that of `final`, as a run-time number."""
+    return UNIT_FLAGS[phase] if final is None else sub(UNIT_FLAGS["final"], minimum(1, _distance(final)))
+
+
+def is_distance(condition: Condition) -> bool:
+    """Whether a condition is one of equalities that all hold."""
+    if condition.op == "and":
+        return all(isinstance(side, Condition) and is_distance(side) for side in (condition.left, condition.right))
+    return condition.op == "=="
+
+
+def _distance(condition: Condition) -> Index:
+    """How far equalities are from all holding: 0 if they do."""
+    left, right = condition.left, condition.right
+    if isinstance(left, Condition):
+        assert isinstance(right, Condition)
+        return add(_distance(left), _distance(right))
+    assert right is not None and not isinstance(right, Condition)
+    return maximum(sub(left, right), sub(right, left))
+
 
 ON_THE_WAY = ("relu", "quant", "scales")
 
@@ -85,6 +117,11 @@ def way_of(of: Recipe) -> Way:
         scales="scales" if of.has("scales") else None,
         unit_flag=UNIT_FLAGS[of.attr("phase")],
     )
+
+
+def way_to_mat(of: Recipe) -> Way:
+    """What a statement asks for that copies into L1."""
+    return Way(relu=of.attr("relu"), unit_flag=UNIT_FLAGS[of.attr("phase")])
 
 
 def left(torch: Any, tile: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any], dtype: Any) -> Any:

@@ -33,7 +33,7 @@ def mmad(
     *,
     init: Condition | bool,
     bias: bool = False,
-    unit_flag: int = 0,
+    unit_flag: Index = 0,
 ) -> Iterator[Instr]:
     """The call: `init` starts at zero (or, with `bias`, at the bias), else it adds to what the accumulator holds."""
     m = 1 if lhs.order is Layout.ND else max(lhs.rows, 2) if lhs.rows > 1 else FRACTAL_ROWS

@@ -12,8 +12,7 @@ from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, Memory, TileType, ValueType
 from pypto_spec.ops.build import ANY, INTO, geometry, no_scratch, torch_dtype
 from pypto_spec.ops.cube.copies import WITHIN, check_copy, cube_copy, stored_as
-from pypto_spec.ops.cube.fixpipe import Way
-from pypto_spec.ops.cube.leaving import RELU, left
+from pypto_spec.ops.cube.leaving import PHASE, RELU, left, way_to_mat
 from pypto_spec.ops.data.load import LAYOUT, written_layout
 from pypto_spec.ops.registry import define
 from pypto_spec.ops.steps import copy_steps, part
@@ -52,7 +51,7 @@ def _infer_move(inference: Inference) -> ValueType:
 def _move_recipe(of: Recipe) -> tuple[Step, ...]:
     into, source = part(of, "into"), part(of, "from")
     if source.tile.is_boxed:
-        return tuple(cube_copy(of, "from", way=Way(relu=of.attr("relu"))))
+        return tuple(cube_copy(of, "from", way=way_to_mat(of)))
     if geometry(into.tile)[:2] == geometry(source.tile)[:2]:
         return tuple(copy_steps(into, source))
     assert into.tile.order is Layout.DN, f"move from {source.tile} to {into.tile}"
@@ -104,6 +103,7 @@ define(
                 required=False,
             ),
             RELU,
+            PHASE,
         ),
         role="move",
         pipe="v",

@@ -18,8 +18,8 @@ from pypto_spec.ops.build import (
     two_axes,
 )
 from pypto_spec.ops.cube.copies import WITHIN, check_copy, check_start
-from pypto_spec.ops.cube.fixpipe import Way, to_mat
-from pypto_spec.ops.cube.leaving import RELU, left
+from pypto_spec.ops.cube.fixpipe import to_mat
+from pypto_spec.ops.cube.leaving import PHASE, RELU, left, way_to_mat
 from pypto_spec.ops.rearrange.common import beside, check_column, column_of, slices, unaligned
 from pypto_spec.ops.reduce_steps import Draft, areas_of, steps_of
 from pypto_spec.ops.registry import define
@@ -65,7 +65,7 @@ def _assemble(of: Recipe) -> Draft:
     draft = Draft()
     target, at = of.tile("target"), of.attr("at")
     if of.tile("x").memory is Memory.ACC:
-        draft.steps.extend(to_mat(of.tile("x"), target, at[0], at[1], Way(relu=of.attr("relu")), "x"))
+        draft.steps.extend(to_mat(of.tile("x"), target, at[0], at[1], way_to_mat(of), "x"))
         return draft
     column = target.order is Layout.DN
     into, src = grid_of(of, "into", draft), grid_of(of, "x", draft, as_rows=not column)
@@ -99,6 +99,7 @@ define(
             Field(name="x", kind="tile", doc="the tile to write into it", examples=("b",)),
             Field(name="at", kind="exprs", doc="first row and column of the window", examples=([0, 3],)),
             RELU,
+            PHASE,
         ),
         role="rearrange",
         pipe="v",

@@ -1,0 +1,163 @@
+"""AssignUnitFlags: with `unit_flag: true` matmuls and what empties their accumulators wait by unit flags.
+
+L0C has a flag for each 512 B. The product that is the last one of an accumulator hands its flags over (`final`), those
+before it keep them (`partial`), and the store, or the copy into L1, takes them (`final`): it may begin while the last
+product still goes on, and no other flag is needed between the two. In a loop the last round is known by its index.
+
+An accumulator takes part if one statement reads it whole, and the way back from there to where it begins leads through
+products and loops that run at least once. What the author wrote a `phase` for, and all that it is added to, is left
+as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import cast
+
+from pypto_spec.ir.expr import Index, add, floordiv, mul, sub, sym
+from pypto_spec.ir.layouts import FRACTAL_ROWS
+from pypto_spec.ir.loops import least_trips
+from pypto_spec.ir.nodes import Attr, Condition, For, Op, Program, Region, Stmt, Value
+from pypto_spec.ir.rewrite import Rewriter, ops, with_parts
+from pypto_spec.ir.types import Memory, TileType
+from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.l0.rewrite.uses import Readers
+from pypto_spec.records import dataclass
+
+UNSPECIFIED = "unspecified"
+
+
+@dataclass(slots=True)
+class _Sum:
+    """The products of one accumulator: those that are followed by others, and the last one with when it is the last."""
+
+    partial: list[Op] = field(default_factory=list)
+    last: Op | None = None
+    when: Condition | None = None
+
+
+class _Region:
+    """Finds the accumulators of one region that take part; `attrs` are the fields to write, by op."""
+
+    def __init__(self, region: Region) -> None:
+        self.readers = Readers(region.body)
+        self.attrs: dict[Op, Mapping[str, Attr]] = {}
+        for op in ops(region.body):
+            if _takes_away(op):
+                self._drain(op)
+
+    def _drain(self, drain: Op) -> None:
+        value = drain.operands.get("from") or drain.operands["x"]
+        if _is_set(drain):
+            return
+        found = _Sum()
+        if not self._back(value, found, None, last=True) or found.last is None:
+            return
+        self.attrs[drain] = {"phase": "final"}
+        self.attrs.update((op, {"phase": "partial"}) for op in found.partial)
+        ending: dict[str, Attr] = {"phase": "final"}
+        if found.when is not None:
+            ending = {"phase": "partial", "final": found.when}
+        self.attrs[found.last] = ending
+
+    def _back(self, value: Value, found: _Sum, start: Value | None, *, last: bool) -> bool:
+        """Follow an accumulator back to its first product, or to the argument `start` of a loop.
+
+        `last` says that nothing is added behind what makes `value`.
+        """
+        while value is not start:
+            kind = value.type
+            if len(self.readers.of(value)) != 1 or not isinstance(kind, TileType) or kind.valid is not None:
+                return False
+            loop = self.readers.loops.get(value)
+            if loop is not None:
+                if not self._loop(loop, found, last=last):
+                    return False
+                value = loop.carries[0].init
+            else:
+                maker = self.readers.makers.get(value)
+                if maker is None or _is_set(maker):
+                    return False
+                if maker.defn.role == "create":
+                    return start is None and found.last is not None
+                if maker.defn.role != "matmul":
+                    return False
+                if last:
+                    found.last = maker
+                else:
+                    found.partial.append(maker)
+                if "acc" not in maker.operands:
+                    return start is None
+                value = maker.operands["acc"]
+            last = False
+        return len(self.readers.of(value)) == 1
+
+    def _loop(self, loop: For, found: _Sum, *, last: bool) -> bool:
+        """The products of a loop that carries the accumulator; its last round is one of the conditions of the last."""
+        if len(loop.carries) != 1 or loop.condition is not None or not isinstance(loop.step, int):
+            return False
+        (carry,) = loop.carries
+        if carry.yielded is carry.arg or least_trips(loop) < 1:
+            return False
+        if not self._back(carry.yielded, found, carry.arg, last=last):
+            return False
+        if last:
+            here = Condition("==", sym(loop.index), _last_index(loop))
+            found.when = here if found.when is None else Condition("and", found.when, here)
+        return True
+
+
+def _last_index(loop: For) -> Index:
+    """The index of the last round."""
+    assert isinstance(loop.step, int)
+    rounds = floordiv(sub(sub(loop.stop, loop.start), 1), loop.step)
+    return add(loop.start, mul(rounds, loop.step))
+
+
+def _is_set(op: Op) -> bool:
+    """Whether the author wrote a phase."""
+    return op.attrs.get("phase", UNSPECIFIED) != UNSPECIFIED
+
+
+def _takes_away(op: Op) -> bool:
+    """Whether an op is the way of a whole accumulator to GM or into L1."""
+    if not any(f.name == "phase" for f in op.defn.fields) or op.defn.role == "matmul":
+        return False
+    value = op.operands.get("from") or op.operands.get("x")
+    kind = None if value is None else value.type
+    if not isinstance(kind, TileType) or kind.memory is not Memory.ACC:
+        return False
+    return op.defn.effects == "writes_gm" or kind.cols % FRACTAL_ROWS == 0  # whole fractals go into L1
+
+
+class _Writer(Rewriter):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: Mapping[Op, Mapping[str, Attr]] = {}
+
+    def region(self, region: Region) -> Region:
+        self.found = _Region(region).attrs
+        return super().region(region) if self.found else region
+
+    def stmt(self, node: Stmt) -> Sequence[Stmt]:
+        made = super().stmt(node)
+        more = self.found.get(node) if isinstance(node, Op) else None
+        if more is None:
+            return made
+        op = cast(Op, made[0])
+        return (with_parts(op, attrs={**op.attrs, **more}),)
+
+
+def run(program: Program, context: Context) -> Program:
+    """Write phases in every region, where the spec asks for unit flags."""
+    return _Writer().program(program) if program.target.unit_flag else program
+
+
+ASSIGN_UNIT_FLAGS = Pass(
+    name="AssignUnitFlags",
+    run=run,
+    requires=frozenset({Property.SSA_FORM, Property.TILE_MEMORY_INFERRED}),
+    produces=frozenset({Property.SSA_FORM}),
+    doc=__doc__,
+)

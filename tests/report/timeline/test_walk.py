@@ -81,7 +81,7 @@ def test_a_tail_is_not_taken_for_a_repetition() -> None:
     size = minimum(64, sub(1000, mul(sym(I), 64)))
     nodes = (Cycle(I, 16, (Varying(run(V, 0), Amounts(size, size, 1), None, (size,)),), 1),)
     time, _, _ = walk(*nodes)
-    assert time.busy[V] == 15 * price("v", "Add", 64, 1) + price("v", "Add", 40, 1)
+    assert time.busy[V] == 15 * price("v", "Add", 64, 1, None) + price("v", "Add", 40, 1, None)
 
 
 def alone(*nodes: Node) -> tuple[Node, ...]:

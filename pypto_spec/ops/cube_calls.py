@@ -16,7 +16,7 @@
 * `Fixpipe(dst, src[, quant], FixpipeParamsV220(nSize, mSize, srcStride, dstStride, reluEn, quantPre, deqScalar, ndNum,
   srcNdStride, dstNdStride, unitFlag))` to GM by rows (dstStride in elements), to L1 as NZ (dstStride in 32 B).
 
-Two things need no flag and no barrier. Mmads one after the other on a tile of at least `PACED` fractals: when the
+Two things need no flag and no barrier. Mmads one after the other on a tile of at least `PACED` whole fractals: when the
 second comes to a fractal the first has left it long ago. And where both have a unit flag, Fixpipe waits for the
 fractals of the Mmad before it, and the next Mmad for those of the Fixpipe.
 
@@ -57,7 +57,7 @@ SIDE = 16
 ROW = 64
 """Bytes of a row of a fractal of L0C, and the unit of the bias table."""
 PACED = 10
-"""Fractals of L0C from which on Mmads on one tile need no barrier."""
+"""Whole fractals of L0C from which on Mmads on one tile need no barrier."""
 QUANT_BYTES, QUANT_UNIT = 8, 128
 """A per-channel factor, and the bytes that Fixpipe reads them by."""
 MAX_MATRICES, MAX_ROWS, MAX_MMAD, MAX_ND_ROWS = 4095, 16_384, 4095, 8192
@@ -293,7 +293,7 @@ def decode_mmad(instr: Instr, dtype_of: DTypeOf) -> Decoded:
 
 def _ordered(m: Index, n: Index, unit: Index) -> frozenset[Pipe]:
     """The pipes that need not be told of an Mmad: its own where the tile is large enough, FIX by unit flags."""
-    tall, wide = bounds(ceil_div(m, SIDE))[0], bounds(ceil_div(n, SIDE))[0]
+    tall, wide = bounds(floordiv(m, SIDE))[0], bounds(floordiv(n, SIDE))[0]  # whole ones, as the documents have it
     paced = tall is not None and wide is not None and tall * wide >= PACED
     return (SELF if paced else frozenset()) | (DRAINED if unit != 0 else frozenset())
 

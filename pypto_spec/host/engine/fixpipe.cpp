@@ -144,7 +144,7 @@ std::vector<uint64_t> DrainWork::Scales(Core& core) const
     const uint64_t at = scales[0].address;
     std::memcpy(found.data(), l1.data.data() + at, found.size() * 8);
     const Dtype other = core.Cube().OtherDtype(at, scales[0].length, Dtype::U64);
-    if (other != Dtype::None) {
+    if (other != Dtype::None && other != Dtype::I64) { // the bits of a scale are loaded as either
         core.Report("wrong-dtype", call.line, Format("%s reads scales from L1 byte %llu, it holds %s", Name(call),
                                                      static_cast<unsigned long long>(at), DtypeName(other)));
     } else if (!AllDefined(l1.defined.data() + at, found.size() * 8)) {

@@ -142,15 +142,15 @@ class _Region:
         if total == 1 and self.shared is None:
             self.tile(product, plan, writer, (0,) * len(counts))
             return
+        if self.shared is not None and isinstance(self.region.blocks, int) and self.region.blocks >= total:
+            self.shared = replace(self.shared, high=total - 1)  # a tile for each block, and no loop
+            self.cell(product, plan, writer, counts, sym(self.shared))
+            return
         start: Index = 0 if self.shared is None else sym(self.shared)
         step: Index = 1 if self.shared is None else self.stride(total)
         index = loop_symbol(self.fresh("tile"), start, total, step)
         inside = writer.inner()
-        found = cell(self.region.order, counts, sym(index))
-        at = found.first
-        if found.condition is not None:
-            at = self.picked(inside, found.condition, found.first, found.rest)
-        self.tile(product, plan, inside, at)
+        self.cell(product, plan, inside, counts, sym(index))
         writer.body.append(
             For(
                 index=index, start=start, stop=total, step=step, body=tuple(inside.body), loc=writer.loc,
@@ -163,6 +163,14 @@ class _Region:
         """From one tile of a block to its next: the number of blocks, which with `auto` is known at run time only."""
         blocks = self.region.blocks
         return min(blocks, total) if isinstance(blocks, int) else sym(self.blocks)
+
+    def cell(self, product: Product, plan: Plan, writer: Writer, counts: tuple[int, ...], place: Index) -> None:
+        """The tile at one place of the order asked for."""
+        found = cell(self.region.order, counts, place)
+        at = found.first
+        if found.condition is not None:
+            at = self.picked(writer, found.condition, found.first, found.rest)
+        self.tile(product, plan, writer, at)
 
     def picked(
         self, writer: Writer, condition: Condition, first: tuple[Index, ...], rest: tuple[Index, ...]

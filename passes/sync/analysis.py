@@ -158,7 +158,7 @@ class Analysis(Course):
             self.time += 1
             row = tuple(self.known[step.pipe])
             for access, whole in zip(step.accesses, source.accesses, strict=True):
-                record = Record(access, op, step.pipe, self.time, row, step.atomic, whole, *hull(access))
+                record = Record(access, op, step.pipe, self.time, row, step.atomic, whole, *hull(access, whole))
                 self.history.add(record)
             self.last[step.pipe] = self.time
 
@@ -167,7 +167,7 @@ class Analysis(Course):
         pipe, mine = step.pipe, self.known[step.pipe]
         between = bool(self.turning)
         for access, whole in zip(step.accesses, plain.accesses, strict=True):
-            for record in self.history.conflicts(access, step.atomic, pipe, mine, own):
+            for record in self.history.conflicts(access, whole, step.atomic, pipe, mine, own):
                 if not (between and self.residues.ordered(record, whole, pipe, mine)):
                     yield record
 

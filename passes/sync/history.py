@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from pypto_spec.ir.access import Access, ordered, overlap
+from pypto_spec.ir.expr import bounds
 from pypto_spec.ir.nodes import Op, Value
 from pypto_spec.passes.sync.model import PIPES, Row
 from pypto_spec.passes.sync.rotation import Moves
@@ -21,14 +22,14 @@ MAX_PAGES = 64
 
 
 LOWEST, HIGHEST = -(1 << 62), 1 << 62
-"""The hull of an access at a run-time address: it may be anywhere."""
+"""Ends of the hull of an access at a run-time address without bounds: it may be anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One access of an instruction instance: which op, on which pipe, when, and what that pipe knew then.
 
-    `plain` is the access for any round of the loops around it; `low` and `high` are the hull of `access` in bytes.
+    `plain` is the access for any round of the loops around it; `low` and `high` are its hull in bytes.
     """
 
     access: Access
@@ -110,9 +111,11 @@ class History:
                     continue
                 access = moves.access(record.plain)
                 r = record
-                space.put(Record(access, r.op, r.pipe, r.time, r.row, r.atomic, r.plain, *hull(access)))
+                space.put(Record(access, r.op, r.pipe, r.time, r.row, r.atomic, r.plain, *hull(access, r.plain)))
 
-    def conflicts(self, access: Access, atomic: bool, pipe: int, known: Sequence[int], own: bool) -> Iterator[Record]:
+    def conflicts(
+        self, access: Access, plain: Access, atomic: bool, pipe: int, known: Sequence[int], own: bool
+    ) -> Iterator[Record]:
         """Records that touch a byte of `access` where one of both writes (two atomic writes do not conflict).
 
         Only those later than `known` says of their pipe; of `pipe` itself (`own`), or of all others. What the hardware
@@ -121,7 +124,7 @@ class History:
         space = self.spaces.get(access.space)
         if space is None:
             return
-        low, high = hull(access)
+        low, high = hull(access, plain)
         pages = _pages(low, high)
         seen: set[int] = set()
         touch = self.touch
@@ -161,10 +164,17 @@ class History:
             records.append(record)
 
 
-def hull(access: Access) -> tuple[int, int]:
-    """First byte and end of an access."""
+def hull(access: Access, plain: Access) -> tuple[int, int]:
+    """First byte and end of an access; at a run-time address those it can have at all.
+
+    They come from `plain`: the address in a later round of a loop is further on by some steps, and forgets in which
+    round the loop ends.
+    """
     base = access.base
-    return (base, base + access.extent) if isinstance(base, int) else (LOWEST, HIGHEST)
+    if isinstance(base, int):
+        return base, base + access.extent
+    low, high = bounds(plain.base)
+    return LOWEST if low is None else low, HIGHEST if high is None else high + plain.extent
 
 
 def _pages(low: int, high: int) -> range | None:
@@ -190,4 +200,4 @@ def _replaces(new: Record, old: Record) -> bool:
         return a == b and new.pipe == old.pipe
     if a == b:
         return True
-    return not a.steps and new.low > LOWEST and old.low > LOWEST
+    return not a.steps and isinstance(a.base, int) and isinstance(b.base, int)

@@ -234,10 +234,11 @@ class OpReader:
         loc: Loc,
         allow: frozenset[str],
     ) -> None:
-        """Warn where a literal is another number in the tile's dtype."""
-        dtype = literal_dtype(defn, operands, attrs)
+        """Warn where a literal is another number in the dtype it takes, most often the tile's."""
+        common = literal_dtype(defn, operands, attrs)
+        own = {field.name: field.number for field in defn.fields}
         for name in names:
-            value = attrs[name]
+            value, dtype = attrs[name], own.get(name) or common
             if dtype is not None and isinstance(value, int | float):
                 self.check_literal(value, dtype, partial(loc.field, name), allow)
 

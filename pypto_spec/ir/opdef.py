@@ -52,6 +52,8 @@ class Field:
     default: Any = None
     words: tuple[str, ...] = ()
     examples: tuple[Any, ...] = ()
+    number: DType | None = None
+    """The dtype a number has, where it is not that of the op's tile."""
 
 
 class Inference:

@@ -29,12 +29,12 @@ def _innermost(op: Op, allow: frozenset[str], target: Target, sink: Sink, seen: 
     tile = (op.result if op.name == "load" else op.operands["from"]).type
     tensor = op.operands["from" if op.name == "load" else "to"].type
     assert isinstance(tile, TileType) and isinstance(tensor, TensorType)
-    whole = tensor.shape[-1]
+    whole, size = tensor.shape[-1], tensor.dtype.bytes  # an accumulator may be rounded on its way out
     cols, rows = tile.cols, prod(tile.shape[:-1])
     if cols == whole:  # rows that follow each other in GM are one burst
-        row, count = cols * rows * tile.dtype.bytes, 1
+        row, count = cols * rows * size, 1
     else:
-        row, count = cols * tile.dtype.bytes, rows
+        row, count = cols * size, rows
     whole_tensor = all(a == b for a, b in zip(reversed(tensor.shape), reversed(tile.shape), strict=False))
     if row >= target.gm_burst_bytes or (count == 1 and whole_tensor and prod(tile.shape) == _elements(tensor)):
         return  # long enough, or all there is
@@ -43,21 +43,32 @@ def _innermost(op: Op, allow: frozenset[str], target: Target, sink: Sink, seen: 
         return
     seen.add(key)
     verb = "load" if op.name == "load" else "store"
+    as_ = "" if tile.dtype is tensor.dtype else f" as {tensor.dtype}"
     memory = tile.memory.value if tile.memory is not None else "vec"
     moved = f"moves {row * count} bytes as {count} row{'' if count == 1 else 's'} of {row} bytes"
     sink.report(
         INNERMOST_DIM,
         op.loc.span,
-        f"{verb} of {tile} ({memory}) {moved}; {target.gm_burst_bytes} bytes a row are recommended",
+        f"{verb} of {tile} ({memory}){as_} {moved}; {target.gm_burst_bytes} bytes a row are recommended",
         label=f"rows of {row} bytes",
         notes=[
             f"GM is read and written in bursts of {target.gm_burst_bytes} bytes; "
             f"an L2 cache line is {target.l2_line_bytes} bytes"
         ],
-        helps=[_longer_rows(tile, tensor, -(-target.gm_burst_bytes // tile.dtype.bytes))],
+        helps=[_longer_rows(tile, tensor, -(-target.gm_burst_bytes // size)) if _is_written(op) else DIVIDED],
         figures=[("total_bytes", row * count), ("rows", count), ("row_bytes", row)],
         allow=op.allow | allow,
     )
+
+
+DIVIDED = "the compiler has divided this statement on whole arrays; with fewer `blocks` of its region tiles are larger"
+"""What can be done about tiles that are in no statement."""
+
+
+def _is_written(op: Op) -> bool:
+    """Whether the author wrote this copy, not a formula on whole arrays that it is a part of."""
+    place = "shape" if op.name == "load" else "at"
+    return op.loc.fields is None or op.loc.fields.field_span(place) is not None
 
 
 def _longer_rows(tile: TileType, tensor: TensorType, burst: int) -> str:
@@ -67,7 +78,7 @@ def _longer_rows(tile: TileType, tensor: TensorType, burst: int) -> str:
         least = -(-burst // cols)
         return f"take at least {least} rows: whole rows follow each other in GM, {least} are {least * cols} elements"
     wide = min(burst, whole) if isinstance(whole, int) else burst
-    text = f"make the innermost dimension at least {wide} elements of {tile.dtype}"
+    text = f"make the innermost dimension at least {wide} elements of {tensor.dtype}"
     deep = max(rows * cols // wide, -(-burst // wide))
     if len(tensor.shape) != 2 or not isinstance(tensor.shape[0], int) or deep > tensor.shape[0]:
         return text

@@ -73,10 +73,18 @@ def test_small_accumulators_need_a_barrier_between_mmads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("side", "needed"), [((16, 144), True), ((16, 160), False), ((48, 48), True), ((64, 48), False)]
+    ("side", "needed"),
+    [
+        ((16, 144), True),
+        ((16, 160), False),
+        ((48, 48), True),
+        ((64, 48), False),
+        ((31, 80), True),
+        ((16, 159), True),
+    ],
 )
 def test_ten_fractals_are_enough(side: tuple[int, int], needed: bool) -> None:
-    """16 x 160 is ten fractals, 48 x 48 is nine."""
+    """16 x 160 is ten fractals, 48 x 48 is nine; only whole ones count: 31 x 80 has five of them."""
     program = blocked(Cube(shape=side, slots=2), rotate=True)
     assert barriers(synchronised(program)) == (["| m"] if needed else [])
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pypto_spec.diagnostics.rules import shapes as rules
-from pypto_spec.ir.dtype import INT64
+from pypto_spec.ir.dtype import FP32, INT64
 from pypto_spec.ir.expr import Index, add, maximum, minimum, sub
 from pypto_spec.ir.nodes import Condition
 from pypto_spec.ir.opdef import Field, Inference, Recipe
@@ -21,6 +21,7 @@ QUANT = Field(
     doc="the scale with which an accumulator is multiplied on its way to fp16 or int8; its low 13 bits are dropped",
     required=False,
     examples=(0.125,),
+    number=FP32,
 )
 SCALES = Field(
     name="scales",

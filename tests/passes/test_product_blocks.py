@@ -1,0 +1,63 @@
+"""LowerTensorMatmul over blocks: a loop where a block takes several tiles, none where each block takes one."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_spec.diagnostics.span import Source
+from pypto_spec.driver.inputs import Spec
+from pypto_spec.driver.session import compile_spec
+from pypto_spec.ir.nodes import For, Grid, Program
+from pypto_spec.ir.rewrite import regions, statements
+
+TEXT = """\
+spec: v1
+name: mm
+tensors:
+  a:   {dtype: fp16, shape: [512, 64]}
+  b:   {dtype: fp16, shape: [64, 512]}
+  out: {dtype: fp32, shape: [512, 512], access: out}
+program:
+  - region: mm
+    blocks: BLOCKS
+    order: ORDER
+    body:
+      - let: out = matmul(a, b)
+golden:
+  expect: {out: "matmul(a, b)"}
+"""
+
+
+def lowered(blocks: object, order: str = "row") -> Program:
+    text = TEXT.replace("BLOCKS", str(blocks)).replace("ORDER", order)
+    done = compile_spec(Spec(Source("mm.yaml", text), "yaml", text.encode()))
+    assert done.program is not None, [d.message for d in done.findings]
+    return done.program
+
+
+def walked(program: Program) -> list[str]:
+    (region,) = regions(program.body)
+    return [s.index.name for s in statements(region.body) if isinstance(s, For)]
+
+
+def launched(program: Program) -> object:
+    (grid,) = program.body
+    assert isinstance(grid, Grid)
+    return grid.count
+
+
+def test_fewer_blocks_than_tiles_walk_them() -> None:
+    for blocks in (2, 3, "auto"):
+        program = lowered(blocks)
+        assert walked(program) == ["tile"]
+        assert launched(program) == blocks
+
+
+@pytest.mark.parametrize("order", ["row", "col", "{swizzle: 2}"])
+def test_a_block_with_one_tile_has_no_loop(order: str) -> None:
+    tiles = launched(lowered(65535))
+    assert isinstance(tiles, int) and tiles > 1
+    for blocks in (tiles, tiles + 1):
+        program = lowered(blocks, order)
+        assert walked(program) == []
+        assert launched(program) == tiles

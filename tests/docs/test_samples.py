@@ -45,7 +45,7 @@ def product(name: str) -> str:
     example = OPS[name].example
     rows = 1 if name.startswith("gemv") else 64
     bring = "".join(
-        f"      - load: {{into: {tile}, from: {tile}, at: [0, 0], shape: {shape}}}\n"
+        f"      - load: {{into: {tile}, from: g_{tile}, at: [0, 0], shape: {shape}}}\n"
         for tile, shape in (("a", [rows, 128]), ("b", [128, 128]), ("d", [1, 128]))
     )
     if name.endswith("_acc"):
@@ -53,8 +53,8 @@ def product(name: str) -> str:
     last = "      - matmul: {into: c, lhs: a, rhs: bt}\n" if name == "transpose_view" else ""
     return (
         "spec: v1\nname: k\ntensors:\n"
-        f"  a: {{dtype: fp16, shape: [{rows}, 128]}}\n  b: {{dtype: fp16, shape: [128, 128]}}\n"
-        f"  d: {{dtype: fp32, shape: [1, 128]}}\n  out: {{dtype: fp32, shape: [{rows}, 128], access: out}}\n"
+        f"  g_a: {{dtype: fp16, shape: [{rows}, 128]}}\n  g_b: {{dtype: fp16, shape: [128, 128]}}\n"
+        f"  g_d: {{dtype: fp32, shape: [1, 128]}}\n  out: {{dtype: fp32, shape: [{rows}, 128], access: out}}\n"
         f"program:\n  - region: k\n    body:\n{bring}      {example}\n{last}"
         "      - store: {from: c, to: out, at: [0, 0]}\n"
     )

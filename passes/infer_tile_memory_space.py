@@ -20,7 +20,7 @@ from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Attr, For, Op, Phi, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import Inference
 from pypto_spec.ir.rewrite import Rewriter, used_values, with_parts
-from pypto_spec.ir.types import Memory, TileType
+from pypto_spec.ir.types import Layout, Memory, TileType
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.making import in_memory, make
 from pypto_spec.passes.places.choice import Places
@@ -109,14 +109,23 @@ class _Inferrer(Rewriter):
         attrs = op.attrs
         if written is None and any(f.kind == "memory" for f in op.defn.fields):
             attrs = {**attrs, "memory": memory}
+        turned = self.is_turned(op, kind, memory)
+        if turned:
+            attrs = {**attrs, "layout": Layout.NZ.value}
         if op.defn.pipes:
             self.check_way(op, memory)
-        if kind.memory is not memory:
+        if kind.memory is not memory or turned:
             result = self.bind(result, Value(result.name, self.kind(op, attrs, kind, memory), result.buffer))
         self.origin[result] = op.loc
         if op.name == "slice" and memory is Memory.MAT:
             self.windows[result] = self.window(op)
         return op if result is op.result and attrs is op.attrs else with_parts(op, attrs=attrs, results=(result,))
+
+    def is_turned(self, op: Op, kind: TileType, memory: Memory) -> bool:
+        """Whether a row comes to `mat` as fractals where none is asked for: 1-byte types go to `right` by squares."""
+        assert self.places is not None
+        row = op.name == "load" and memory is Memory.MAT and kind.rows == 1 and kind.dtype.bytes == 1
+        return row and "layout" not in op.attrs and Memory.RIGHT in self.places.bound_for(op.result)
 
     def kind(self, op: Op, attrs: Mapping[str, Attr], kind: TileType, memory: Memory) -> TileType:
         """The type of a result in a memory that was not known when it was made."""

@@ -22,11 +22,11 @@ from pypto_spec.targets.model import Target, route
 class Group:
     """Values in one memory: `fixed` by what is written or by an operator, `asked` for by uses, `open` to choose from.
 
-    `why` is the op that fixed it.
+    `bound` are the memories that its tiles, or copies of them, are used in.
     """
 
     fixed: Memory | None = None
-    why: Op | None = None
+    bound: set[Memory] = field(default_factory=set)
     asked: list[Memory] = field(default_factory=list)
     open: tuple[Memory, ...] | None = None
 
@@ -55,6 +55,10 @@ class Places:
         if found is None:
             found = self._chosen[root] = self._choose(self._group(value))
         return found
+
+    def bound_for(self, value: Value) -> frozenset[Memory]:
+        """The memories in which a tile, or a copy of it, is used."""
+        return frozenset(self._group(value).bound)
 
     # -- groups ---------------------------------------------------------------------------------------------------
 
@@ -85,7 +89,7 @@ class Places:
             if known is None and len(spaces) == 1:
                 known = spaces[0]
             if known is not None and group.fixed is None:
-                group.fixed, group.why = known, op
+                group.fixed = known
             if known is None and group.open is None and op.defn.role in ("create", "move"):
                 group.open = spaces
 
@@ -95,10 +99,13 @@ class Places:
             if not isinstance(value.type, TileType):
                 continue
             spaces = op.defn.spaces.get(name, ())
+            group = self._group(value)
             if len(spaces) == 1:
-                self._group(value).asked.append(spaces[0])
+                group.asked.append(spaces[0])
+                group.bound.add(spaces[0])
             elif op.results and op.defn.pipes:
-                self._group(value).asked += _sources(op, self[op.result], spaces)
+                group.asked += _sources(op, self[op.result], spaces)
+                group.bound |= self._group(op.result).bound | {self[op.result]}
 
     def _choose(self, group: Group) -> Memory:
         if group.fixed is not None:

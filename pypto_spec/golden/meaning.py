@@ -178,8 +178,8 @@ class Machine:
         along = REDUCED_AXIS.get(op.defn.role)
         if along is not None:
             inputs["x"] = self._defined(op, inputs["x"], along)
-        if op.defn.role == "matmul" and inputs["lhs"].is_floating_point():
-            record(*(inputs[side].to(torch().float64) for side in ("lhs", "rhs")))
+        if op.defn.role == "matmul":
+            self._cut_product(op, inputs)
         made = op.defn.torch(torch(), inputs, attrs)
         if op.defn.role == "view" and any(isinstance(v.type, TensorType) for v in op.operands.values()):
             made = made.clone()  # what is read now does not change with a later store to the tensor
@@ -189,6 +189,15 @@ class Machine:
             self.tensors[op.operands["to"]].copy_(made)
         elif op.results and not (op.defn.role == "view" and op.result.buffer is not None):
             self._write(op.result, self._poison(made) if self._clashes(op) else made)
+
+    def _cut_product(self, op: Op, inputs: dict[str, Any]) -> None:
+        """Leave of the operands of a product what it goes through: the K that is valid of the left one."""
+        kind = op.operands["lhs"].type
+        if isinstance(kind, TileType) and kind.valid is not None:
+            depth = self._number(kind.valid[1])
+            inputs["lhs"], inputs["rhs"] = inputs["lhs"][:, :depth], inputs["rhs"][:depth]
+        if inputs["lhs"].is_floating_point():
+            record(*(inputs[side].to(torch().float64) for side in ("lhs", "rhs")))
 
     # -- memory that must not be shared ---------------------------------------------------------------------------
 

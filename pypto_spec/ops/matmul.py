@@ -197,10 +197,8 @@ def _recipe(of: Recipe) -> tuple[Step, ...]:
     return tuple(mmad(of.tile("lhs"), of.tile("rhs"), init=init, bias=of.has("bias"), unit_flag=flag))
 
 
-def product(torch: Any, lhs: Any, rhs: Any, depth: int | None = None) -> Any:
+def product(torch: Any, lhs: Any, rhs: Any) -> Any:
     """The product in the accumulator's dtype; of fp32 operands exact products are summed with more than its bits."""
-    if depth is not None:
-        lhs, rhs = lhs[..., :depth], rhs[..., :depth, :]
     if not lhs.dtype.is_floating_point:
         return torch.matmul(lhs.to(torch.int64), rhs.to(torch.int64)).to(torch.int32)
     return torch.matmul(lhs.to(torch.float64), rhs.to(torch.float64)).to(torch.float32)
@@ -210,7 +208,7 @@ def _meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) ->
     lhs, rhs = inputs["lhs"], inputs["rhs"]
     lhs = lhs.transpose(-1, -2) if attrs.get("a_trans") else lhs
     rhs = rhs.transpose(-1, -2) if attrs.get("b_trans") else rhs
-    made = product(torch, lhs, rhs, attrs.get("depth"))
+    made = product(torch, lhs, rhs)
     if "bias" in inputs:
         made = made + inputs["bias"]
     if "acc" in inputs and not attrs.get("init"):
@@ -245,9 +243,9 @@ def _define(name: str, doc: str, fields: tuple[Field, ...], example: str, functi
 
 
 _FORMS: tuple[tuple[str, tuple[Field, ...], str, str], ...] = (
-    ("", (INTO, LHS, RHS), "{} [M, N] of an accumulator's dtype", "into: c, lhs: a, rhs: b"),
-    ("_acc", (INTO, ACC, LHS, RHS, INIT), "{} added to an accumulator", "into: c, acc: c, lhs: a, rhs: b"),
-    ("_bias", (INTO, LHS, RHS, BIAS), "{} with a bias added to each row", "into: c, lhs: a, rhs: b, bias: d"),
+    ("", (INTO, LHS, RHS), "{}, in a new accumulator", "into: c, lhs: a, rhs: b"),
+    ("_acc", (INTO, ACC, LHS, RHS, INIT), "{}, added to an accumulator", "into: c, acc: c, lhs: a, rhs: b"),
+    ("_bias", (INTO, LHS, RHS, BIAS), "{}, with a bias added to each row", "into: c, lhs: a, rhs: b, bias: d"),
 )
 
 for _suffix, _fields, _doc, _example in _FORMS:
@@ -262,7 +260,7 @@ for _suffix, _fields, _doc, _example in _FORMS:
 for _suffix, _fields, _doc, _example in _FORMS:
     _define(
         f"gemv{_suffix}",
-        _doc.format("the product of one row [1, K] and a matrix, by the cube's vector form"),
+        _doc.format("the product of one row and a matrix, by the cube's vector form"),
         _fields,
         f"- gemv{_suffix}: {{{_example}}}",
     )

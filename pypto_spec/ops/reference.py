@@ -1,6 +1,6 @@
 """The reference page of the operators, from their definitions: `python -m pypto_spec.ops.reference > docs/ops.md`.
 
-Types and recipes are those of an example of 64 rows of 128 elements; `EXAMPLES` holds what that leaves open.
+Types and recipes are those of an example of 64 rows of 128 elements (`reference_examples`).
 """
 
 from __future__ import annotations
@@ -8,55 +8,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from pypto_spec.diagnostics.span import NOWHERE, Loc
 from pypto_spec.ir.condition import text_of
-from pypto_spec.ir.dtype import BF16, FP32, INT32, UINT8, DType
+from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import to_text
 from pypto_spec.ir.instr import Arg, InnerBarrier, Instr, Number, Ref, ScalarRef, Step, Struct, Word
-from pypto_spec.ir.nodes import Condition, Op, Value
-from pypto_spec.ir.opdef import Field, Inference, OpDef
+from pypto_spec.ir.nodes import Condition, Op
+from pypto_spec.ir.opdef import Field, OpDef
 from pypto_spec.ir.recipe import OpRecipe
-from pypto_spec.ir.types import Access, Memory, TensorType, TileType, ValueType
+from pypto_spec.ir.types import Memory
 from pypto_spec.ops.build import shape_text
+from pypto_spec.ops.reference_examples import example, ways
 from pypto_spec.ops.registry import COMMUTATIVE, FAMILIES, OPS, Operand, form, function
 from pypto_spec.ops.support_page import support
 
-ROWS, COLS = 64, 128
 SHOWN = 10
 """Calls of a recipe that are printed; the rest are counted."""
-
-EXAMPLES: Mapping[str, Mapping[str, Any]] = {
-    "slice": {"at": (0, 64), "shape": (64, 64)},
-    "reshape": {"shape": (32, 256)},
-    "cast": {"dtype": BF16},
-    "full": {"value": 0},
-    "extract": {"at": (0, 3), "shape": (64, 64)},
-    "assemble": {"at": (0, 0)},
-    "fillpad": {"pad": "zero"},
-    "gather_mask": {"pattern": "p0101"},
-    "mrgsort": {"run": 16},
-    "topk": {"k": 8},
-    **{name: {"scalar": 3} for name in ("ands", "ors", "xors", "shls", "shrs", "floordivs", "rems", "fmods")},
-    "fillpad_inplace": {"pad": "zero"},
-    "fillpad_expand": {"shape": (ROWS, 2 * COLS), "pad": "zero"},
-    "set_validshape": {"valid": (40, COLS)},
-    "arange": {"shape": (1, COLS), "start": 0, "dtype": INT32},
-}
-"""Fields of the example where `ATTRS` does not fit."""
-
-ATTRS: Mapping[str, Any] = {
-    "at": (0, 0),
-    "shape": (ROWS, COLS),
-    "dtype": FP32,
-    "scalar": 2.0,
-    "slope": 0.5,
-    "cmp_type": "gt",
-    "rows": ROWS,
-    "cols": COLS,
-}
-"""Required fields of the example, by name."""
 
 HEAD = """\
 # Operators
@@ -84,6 +52,8 @@ SHAPES: Mapping[str, str] = {
     "col_reduce": "[M, N] becomes [1, N]; with more than two dimensions the ones before these must be 1",
     "row_expand": "`x` is [M, N], the vector `v` is [M, 1]; the result is [M, N]",
     "col_expand": "`x` is [M, N], the vector `v` is [1, N]; the result is [M, N]",
+    "matmul": "[M, K] and [K, N] become [M, N]; `acc` is [M, N], `bias` is [1, N]. K is what is valid of `lhs`; "
+    "as much must be valid of `rhs`",
 }
 """The shape rule of a role in words."""
 
@@ -118,6 +88,7 @@ OWN_SHAPES: Mapping[str, str] = {
     "sel": "the predicate of [M, N] is uint8 [M, roundup(ceil(N / 8), 32)]; the result is [M, N]",
     "sels": "the predicate of [M, N] is uint8 [M, roundup(ceil(N / 8), 32)]; the result is [M, N]",
     "slice": "`shape` lies in the operand; it starts at a multiple of 32 B in the row, and its rows at one distance",
+    "transpose_view": "[M, N] becomes [N, M]",
     "reshape": "as many elements as before; rows with padding behind them keep their length",
     "row_expand": "[M, 1] becomes [M, cols]",
     "col_expand": "[1, N] becomes [rows, N]",
@@ -178,42 +149,12 @@ def entry(defn: OpDef) -> str:
     lines.append(f"* **shapes**: {rule}. Example: {_types(op)}")
     lines.append(f"* **memory**: {_spaces(defn)}")
     effect = EFFECTS[defn.effects]
-    lines.append(f"* **pipe**: {PIPES.get(defn.pipe, defn.pipe)}" + (f"; {effect}" if effect else ""))
+    lines.append(f"* **pipe**: {_pipe(defn)}" + (f"; {effect}" if effect else ""))
     lines.append(f"* **aliasing**: {_aliasing(defn)}")
     return "\n".join([*lines, *_recipes(op), ""])
 
 
-# --- the example ----------------------------------------------------------------------------------------------------
-
-
-def example(defn: OpDef) -> Op:
-    """The operator on tiles of 64 x 128 elements, or the vectors that belong to such."""
-    dtype = FP32 if FP32 in defn.dtypes else defn.dtypes[0]
-    operands = {f.name: Value(f.name, _operand(defn, f, dtype)) for f in defn.fields if f.kind in ("tile", "tensor")}
-    own = EXAMPLES.get(defn.name, {})
-    attrs: dict[str, Any] = {}
-    for field in defn.fields:
-        if field.name in own:
-            attrs[field.name] = own[field.name]
-        elif field.required and field.kind not in ("tile", "tensor", "bind"):
-            attrs[field.name] = ATTRS[field.name]
-    made = defn.infer(Inference(defn, operands, attrs, Loc(NOWHERE)))
-    results = () if made is None else (Value("into", made),)
-    return Op(defn=defn, operands=operands, attrs=attrs, results=results, loc=Loc(NOWHERE))
-
-
-def _operand(defn: OpDef, field: Field, dtype: DType) -> ValueType:
-    if field.name == "mask":
-        return TileType(UINT8, (ROWS, 32), Memory.VEC)
-    if field.kind == "tensor":
-        return TensorType(dtype, (8 * ROWS, COLS), Access.INOUT)
-    shape = (ROWS, COLS)
-    if field.name == "index":
-        return TileType(INT32, (ROWS, COLS if defn.name == "sort32" else COLS // 2), Memory.VEC)
-    vector = field.name != defn.dtype_of or defn.name in ("row_expand", "col_expand")
-    if defn.role in ("row_expand", "col_expand") and vector:
-        shape = (ROWS, 1) if defn.role == "row_expand" else (1, COLS)
-    return TileType(dtype, shape, Memory.VEC)
+# --- words of the example ---
 
 
 def _types(op: Op) -> str:
@@ -226,6 +167,8 @@ def _types(op: Op) -> str:
 def _value(value: object) -> str:
     if isinstance(value, tuple):
         return shape_text(value)
+    if isinstance(value, Memory):
+        return f"`{value.value}`"
     return f"`{value}`" if isinstance(value, DType) else str(value)
 
 
@@ -275,12 +218,27 @@ def _spaces(defn: OpDef) -> str:
     return "; ".join(f"{', '.join(fields)} in {spaces}" for spaces, fields in by.items())
 
 
+def _pipe(defn: OpDef) -> str:
+    """The pipe of an operator, by the memories it copies between where that makes a difference."""
+    if defn.role == "view":
+        return "none, there is no instruction"
+    by: dict[str, list[str]] = {}
+    for (start, end), pipe in defn.pipes.items():
+        by.setdefault(PIPES[pipe], []).append(f"`{start.value}` to `{end.value}`")
+    return "; ".join(f"{pipe} from {', '.join(ends)}" for pipe, ends in by.items()) or PIPES[defn.pipe]
+
+
 def _aliasing(defn: OpDef) -> str:
-    tiles = [f.name for f in defn.fields if f.kind == "tile"]
+    into = defn.spaces.get("into", ())
+    tiles = [f.name for f in defn.fields if f.kind == "tile" and set(defn.spaces[f.name]) & set(into)]
     if defn.role == "view":
         return "the result is its operand's memory"
-    if not tiles or not any(f.kind == "bind" for f in defn.fields):
+    if not tiles:
         return "no operand that the result could share memory with"
+    if defn.reuses is not None:
+        others = [f"`{name}`" for name in tiles if name in defn.no_alias]
+        changed = f"the result is `{defn.reuses}`, changed in place"
+        return f"{changed}; it never shares memory with {', '.join(others)}" if others else changed
     fixed = [f"`{name}`" for name in tiles if name in defn.no_alias]
     free = [f"`{name}`" for name in tiles if name not in defn.no_alias]
     parts = [f"may take the place of {' or '.join(free)}"] if free else []
@@ -320,6 +278,10 @@ def _recipes(op: Op) -> Iterator[str]:
     if fast != exact:
         yield f"* **recipe** with `precision: fast`: {fast[0]}"
         yield from _block(fast[1])
+    for title, way in ways(op.defn):
+        count, lines = _recipe(way, "exact")
+        yield f"* **recipe** from {title}, {_types(way)}: {count}"
+        yield from _block(lines)
 
 
 def _recipe(op: Op, precision: Literal["exact", "fast"]) -> tuple[str, list[str]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pypto_spec.ops.reference import EXAMPLES, example, page
+from pypto_spec.ops.reference import page
+from pypto_spec.ops.reference_examples import EXAMPLES, example
 from pypto_spec.ops.registry import OPS
 from tests.docs.generated import BLOCK, DOCS, SECTIONS, finding_kinds, pages, renewed
 

@@ -169,7 +169,7 @@ MISTAKES = (
     _let("loop_index_in_a_let", "y = t * M", "PS2033", "y = t * 2"),
     _let("never_closed", "y = exp(t * u", "PS1017", "y = exp(t * u)"),
     _let("array_meets_tile", "y = t * a", "PS3011", "y = t * t"),
-    _let("matmul", "y = matmul(t, t)", "PS7001", "y = t"),
+    _let("matmul", "y = matmul(t, t)", "PS3001", "y = t"),
     Mistake("reserved_keyword", LET, LET + "      - tpush: {}\n", "PS7001", LET),
     Mistake("endless_loop", LET, f"{WHILE}{LET}", "PS2062", f"{WHILE}          - let: k = k + 1\n{LET}"),
     Mistake("break_outside", LET, LET + "      - break:\n", "PS2060", LET),

@@ -70,6 +70,15 @@ def check_copy(
             helps=(*ways_out, "or store it to a tensor, and load that"),
             notes=(f"from `acc` to `mat` there is {listing([d.name for d in TO_MAT])}",),
         )
+    if memory is Memory.RIGHT and source.order is Layout.ND and source.dtype.bytes == 1:
+        raise inference.fail(
+            rules.SHAPE_MISMATCH,
+            f"the row `{name}` {source} stands in `mat` as it is, and {source.dtype} goes to `right` in squares of "
+            "fractals",
+            field,
+            label="one row, `nd`",
+            helps=(f"load `{name}` with `layout: nz`",),
+        )
     if at and start in (Memory.MAT, Memory.ACC):
         units = (1, source.dtype.block) if memory is Memory.BIAS else None
         check_start(inference, source, at, field, units=units)

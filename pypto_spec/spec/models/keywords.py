@@ -209,13 +209,6 @@ STRUCTURE: tuple[Keyword, ...] = (
 )
 """The keywords that are no operators."""
 
-LATER_OPS: dict[str, str] = {
-    "matmul": "Matrix product.", "matmul_acc": "Matrix product added to an accumulator.",
-    "move": "Moves a tile between memories.", "assemble": "Puts a tile into a larger value.",
-    "extract": "Takes a tile out of a larger one.",
-}  # fmt: skip
-"""Operators of the language that are reserved until the op registry defines them."""
-
 
 @dataclass(slots=True)
 class KeywordTable:
@@ -232,8 +225,6 @@ class KeywordTable:
             if name in keywords and not keywords[name].reserved:
                 raise ValueError(f"operator {name} has the name of a keyword")
             keywords[name] = _op_keyword(defn)
-        for keyword in _reserved(EXECUTION, **LATER_OPS):
-            keywords.setdefault(keyword.name, keyword)
         return cls(keywords)
 
     def __contains__(self, name: str) -> bool:

@@ -23,6 +23,7 @@ from pypto_spec.ir.nodes import Branch, Buffer, Control, For, Grid, If, Loop, Nu
 from pypto_spec.ir.orders import Cell, RunTimeCountError, cell, cells
 from pypto_spec.ir.rewrite import Rewriter, Substitution, definitions, ops, regions, statements
 from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.l0.rewrite.casts import casts
 
 _WORDS = {Grid: "grid", Loop: "for", Branch: "if"}
 
@@ -126,6 +127,9 @@ class Outliner(Rewriter):
         """The core that a region runs on, which is the vector core where nothing says another."""
         cube, vector = first_on("aic", region.body, self.buffers), first_on("aiv", region.body, self.buffers)
         if cube is not None and vector is not None:
+            rounded = set(casts(region.body))
+            vector = next((op for op in ops(region.body) if self.is_vector(op) and op not in rounded), None)
+        if cube is not None and vector is not None:
             if _misplaced(region, self.buffers):
                 return "aiv"
             raise _mixed(region, cube, vector)
@@ -141,6 +145,9 @@ class Outliner(Rewriter):
                 helps=[f"write `core: {found}`, or leave `core` out"],
             )
         ])  # fmt: skip
+
+    def is_vector(self, op: Op) -> bool:
+        return "aiv" in cores_of(op, self.buffers)
 
     def fresh(self, name: str) -> str:
         """A name that nothing in the program has."""

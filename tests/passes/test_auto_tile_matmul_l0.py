@@ -89,7 +89,7 @@ CHAIN = (
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_chain_keeps_what_is_between_in_mat(target: str) -> None:
-    run = Run(spec((256, 256, 256), body=CHAIN, target=target))
+    run = Run(spec((192, 256, 256), body=CHAIN, target=target))
     assert differing(run) == []
     assert [op.attrs["memory"] for op in run.ops("create_tile")].count(Memory.MAT) == 1
     flags, barriers = run.counts()

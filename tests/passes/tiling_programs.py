@@ -37,7 +37,7 @@ program:
 def spec(
     shape: tuple[int, int, int], dtype: str = "fp16", body: str = "", target: str = "", access: str = "out"
 ) -> str:
-    """One matmul of tensors `a` and `b` of M, N, K, loaded whole, with its store; or the `body` given."""
+    """One matmul of tensors `a` [M, K] and `b` [K, N], loaded whole, with its store; or the `body` given."""
     m, n, k = shape
     acc = "int32" if dtype == "int8" else "fp32"
     head = HEAD.format(m=m, n=n, k=k, dtype=dtype, acc=acc, target=f", {target}" if target else "", access=access)

@@ -130,6 +130,7 @@ class Findings:
             ],
             [*_extents(op), ("dtype", dtype.name)],
         )  # fmt: skip
+        self.sink.stop_on_errors()
 
     def not_folded(self, cast: Op, source: DType, mode: str) -> None:
         """A cast between two products that the way out of L0C does not do."""
@@ -143,6 +144,7 @@ class Findings:
              "store it with `quant` to a tensor, and load that for the next product"],
             [("mode", mode), ("dtype", source.name)],
         )  # fmt: skip
+        self.sink.stop_on_errors()
 
     # -- operands in L0 -------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from pypto_spec.ir.rewrite import ops
 from pypto_spec.ir.types import Layout, Memory, TileType
 from pypto_spec.passes.l0.choice import Choice
 from pypto_spec.passes.l0.refusals import Refusal
+from pypto_spec.passes.l0.rewrite.casts import casts, feeds_products
 from pypto_spec.passes.l0.rewrite.chain import Chain, chains
 from pypto_spec.passes.l0.rewrite.findings import Findings
 from pypto_spec.passes.l0.rewrite.grid import Tiling
@@ -79,6 +80,8 @@ class Finder:
 
     def find(self) -> Sites:
         """All sites of the region."""
+        for cast in casts(self.region.body):
+            self._fold(cast)
         for chain in chains(self.region.body, self.readers, self.product_of, self._takes_away):
             self._chain(chain)
         for op in ops(self.region.body):
@@ -120,7 +123,6 @@ class Finder:
             assert isinstance(kind, TileType)
             if kind.memory in _IN_L0:
                 self.findings.check_resident(op, name, self.target)
-        self._fold(op)
         product = self.product_of(op)
         if product is None or op.attrs.get("phase", "unspecified") != "unspecified":
             return
@@ -269,23 +271,11 @@ class Finder:
         if op.name != "move" or op.attrs.get("layout") not in (None, Layout.NZ.value):
             return False
         memory = op.attrs.get("memory")
-        return memory is Memory.MAT or (memory is None and self._feeds_products(op.result))
+        return memory is Memory.MAT or (memory is None and feeds_products(self.readers, op.result))
 
-    def _feeds_products(self, value: Value) -> bool:
-        """Whether products, and nothing else, read a tile."""
-        readers = self.readers.of(value)
-        return bool(readers) and all(
-            isinstance(r, Op)
-            and (r.name in PRODUCTS or (r.name in ("slice", "transpose_view") and self._feeds_products(r.result)))
-            for r in readers
-        )
-
-    def _fold(self, op: Op) -> None:
-        """Find a `cast` between two products, which is the rounding on the way out of L0C."""
-        cast = self.readers.only(op.result)
-        if cast is None or cast.name != "cast" or not self._feeds_products(cast.result):
-            return
-        source, target = op.result.type, cast.result.type
+    def _fold(self, cast: Op) -> None:
+        """Take a `cast` between two products for the rounding on the way out of L0C."""
+        source, target = cast.operands["x"].type, cast.result.type
         assert isinstance(source, TileType) and isinstance(target, TileType)
         mode = cast.attrs.get("mode")
         if source.dtype.name == "fp32" and target.dtype.name in _HALF and mode in (None, "rint"):

@@ -169,16 +169,21 @@ class _Region:
         found = cell(self.region.order, counts, place)
         at = found.first
         if found.condition is not None:
-            at = self.picked(writer, found.condition, found.first, found.rest)
+            at = self.picked(writer, found.condition, counts, found.first, found.rest)
         self.tile(product, plan, writer, at)
 
     def picked(
-        self, writer: Writer, condition: Condition, first: tuple[Index, ...], rest: tuple[Index, ...]
+        self,
+        writer: Writer,
+        condition: Condition,
+        counts: Sequence[int],
+        first: tuple[Index, ...],
+        rest: tuple[Index, ...],
     ) -> tuple[Index, ...]:
         """The indices of a cell where the order goes on differently behind some place."""
         numbers = tuple(
-            NumberPhi(Sym(self.fresh("cell"), "local", 0, None), one, other)
-            for one, other in zip(first, rest, strict=True)
+            NumberPhi(Sym(self.fresh("cell"), "local", 0, count - 1), one, other)
+            for count, one, other in zip(counts, first, rest, strict=True)
         )
         writer.body.append(If(condition=condition, then=(), other=(), loc=writer.loc, numbers=numbers))
         return tuple(sym(n.result) for n in numbers)

@@ -166,8 +166,8 @@ class Tile:
     def parts(self, writer: Writer, lhs: Value, rhs: Value, at: Index, depth: int) -> tuple[Value, Value]:
         """A block of K of both operands in L0A and L0B."""
         return (
-            writer.part(lhs, (0, at), (self.rows[0], depth), Memory.LEFT),
-            writer.part(rhs, (at, 0), (depth, self.cols[0]), Memory.RIGHT),
+            writer.part(lhs, (0, at), self.rows, full(depth), Memory.LEFT),
+            writer.part(rhs, (at, 0), full(depth), self.cols, Memory.RIGHT),
         )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Index, add
 from pypto_spec.ir.naming import Names
 from pypto_spec.ir.nodes import Attr, Carry, Condition, For, Op, Stmt, Value
+from pypto_spec.ir.rewrite import with_parts
 from pypto_spec.ir.types import Layout, Memory, TileType
 from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.making import make
@@ -85,8 +86,21 @@ class Writer:
         )  # fmt: skip
         return self.op("transpose_view", {"x": made}, {}, f"{name}_t") if turned else made
 
-    def part(self, tile: Value, at: tuple[Index, Index], shape: tuple[int, int], memory: Memory) -> Value:
-        """A part of a tile in L1, in L0A or L0B."""
+    def part(self, tile: Value, at: tuple[Index, Index], rows: Extent, cols: Extent, memory: Memory) -> Value:
+        """A part of a tile in L1, in L0A or L0B, of which as much is valid as `rows` and `cols` say."""
+        made = self._part(tile, at, (rows[0], cols[0]), memory)
+        kind = made.type
+        valid = (rows[1], cols[1])
+        assert isinstance(kind, TileType)
+        if kind.valid == (None if valid == kind.shape else valid):
+            return made
+        op = self.body.pop()
+        assert isinstance(op, Op)
+        made = Value(made.name, replace(kind, valid=valid))
+        self.body.append(with_parts(op, results=(made,)))
+        return made
+
+    def _part(self, tile: Value, at: tuple[Index, Index], shape: tuple[int, int], memory: Memory) -> Value:
         base = tile.name.split(".")[0].removesuffix("_l1").removesuffix("_t")
         suffix = "l0a" if memory is Memory.LEFT else "l0b"
         kind = tile.type

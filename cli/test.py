@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the inputs.")
 @click.option("-j", "--jobs", type=click.IntRange(0), default=0, help="Specs to run side by side.  [default: cores]")
 @click.option("--timeline", is_flag=True, help="Print the modelled cycles of each kernel, and its busiest pipe.")
+@click.option(
+    "--timing", is_flag=True, help="Only print the modelled cycles: the same kernels run without data, at any size."
+)
 @click.option("--emit-device", type=click.Path(), metavar="DIR", help="Write what runs the goldens on a device.")
 @options.debug
 @options.output_format
@@ -32,6 +35,7 @@ def command(
     seed: int,
     jobs: int,
     timeline: bool,
+    timing: bool,
     emit_device: str | None,
     debug: bool,
     format: str,
@@ -48,7 +52,7 @@ def command(
     options.runs_long()
     constants = options.constants(defines)
     gathered = options.read(specs, input_format, constants, variants)
-    chosen = TestOptions(schedules, seed, jobs, constants, debug, timeline)
+    chosen = TestOptions(schedules, seed, jobs, constants, debug, timeline, timing)
     bar = Bar()
     good = bad = 0
     made = []

@@ -15,6 +15,7 @@ from pypto_spec.driver.inputs import Gathered, Spec, UsageError
 from pypto_spec.driver.session import Compiled, compile_spec
 from pypto_spec.driver.timeline import run_timeline
 from pypto_spec.driver.workers import Died, cores, run_all
+from pypto_spec.golden.formula import GoldenError
 from pypto_spec.golden.need_torch import TorchMissingError, torch
 from pypto_spec.golden.run import Outcome, Subject, golden_test
 from pypto_spec.host.compile import CompileError, CompilerMissingError, KernelSource, MachineError, compile_kernels
@@ -22,6 +23,7 @@ from pypto_spec.records import dataclass
 from pypto_spec.render.model import RenderedProgram
 from pypto_spec.render.program import render_kernels
 from pypto_spec.report.timeline import Timeline
+from pypto_spec.report.timeline.machine import StuckError
 
 BATCH = 12
 """Most kernels in one call of the C++ compiler."""
@@ -41,6 +43,8 @@ class TestOptions:
     defines: Mapping[str, str] = field(default_factory=dict)
     debug: bool = False
     timeline: bool = False
+    timing: bool = False
+    """Only time the kernels: no data is drawn, moved or compared."""
 
 
 @dataclass(slots=True)
@@ -154,6 +158,9 @@ def run_prepared(made: Sequence[Tested], options: TestOptions, progress: Progres
     def work(place: int) -> tuple[Outcome, float, Timeline | None]:
         started = perf_counter()
         subject = subjects[place]
+        if options.timing:
+            outcome, timeline = _timed(subject, options.seed)
+            return outcome, perf_counter() - started, timeline
         outcome = golden_test(subject, schedules=options.schedules, seed=options.seed)
         seconds = perf_counter() - started
         wanted = options.timeline and outcome.ok
@@ -175,6 +182,16 @@ def run_prepared(made: Sequence[Tested], options: TestOptions, progress: Progres
             if progress is not None:
                 progress(done, len(subjects))
         yield tested
+
+
+def _timed(subject: Subject, seed: int) -> tuple[Outcome, Timeline | None]:
+    """A run of the kernels and their queues without data, for the modelled timeline alone."""
+    outcome = Outcome(subject.program.name, "timing only", runs=1)
+    try:
+        return outcome, run_timeline(subject, seed=seed, data=False)
+    except (GoldenError, StuckError) as error:
+        outcome.error = str(error)
+        return outcome, None
 
 
 def _died(tested: Tested, result: Died) -> Diagnostic:

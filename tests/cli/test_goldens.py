@@ -29,6 +29,15 @@ def test_good_wrong_and_bad_specs(tmp_path: Path) -> None:
     assert f"--> {wrong}:15:10" in done.stdout
 
 
+def test_timing_alone_gives_the_cycles_of_a_run(tmp_path: Path) -> None:
+    (good,) = write(tmp_path, good=GOOD)
+    full, alone = run("test", good, "--timeline"), run("test", good, "--timing")
+    assert alone.exit_code == 0
+    assert "timing only" in alone.stdout
+    (modelled,) = [line for line in full.stdout.splitlines() if "modelled" in line]
+    assert modelled in alone.stdout.splitlines()
+
+
 def test_timeline(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     good, wrong = write(tmp_path, good=GOOD, wrong=WRONG)
     done = run("test", good, wrong, "--timeline")

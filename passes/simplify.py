@@ -1,14 +1,14 @@
 """Simplify: what is known at compile time disappears before anything is decided about it.
 
 It decides conditions whose bounds leave one answer, removes loops that never run, puts the body of a loop that runs
-once in its place, drops what is exactly the identity (a reshape to the same shape, `* 1`, `/ 1`, `- 0`, and `+ 0` of
-integers) and removes values that nothing uses, with one warning for each. A `pipeline` becomes a `for`: replication is
-not there yet. All other statements stay as the author wrote them, and a program with `sync: manual` stays as it is.
+once in its place (unless a later pass has made the loop, as dumps show), drops what is exactly the identity (a reshape
+to the same shape, `* 1`, `/ 1`, `- 0`, and `+ 0` of integers) and removes values that nothing uses, with one warning
+for each. All other statements stay as the author wrote them, and a program with `sync: manual` stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import replace
 from math import copysign
 
@@ -63,10 +63,14 @@ def _same_place(x: Value, result: Value) -> bool:
 
 
 class _Folder(Substitution):
-    """Conditions, trip counts and identities; numbers that are decided with them are put in place behind."""
+    """Conditions, trip counts and identities; numbers that are decided with them are put in place behind.
 
-    def __init__(self) -> None:
+    `placed` are the buffers that the compiler made: what stands in them comes from a dump.
+    """
+
+    def __init__(self, placed: Collection[str]) -> None:
         super().__init__({})
+        self.placed = placed
 
     def settle(self, symbol: Sym, index: Index) -> None:
         """Put an index in the place of a number from here on."""
@@ -122,7 +126,7 @@ class _Folder(Substitution):
             for number in loop.numbers:
                 self.settle(number.result, number.init)
             return ()
-        if count == 1 and loop.condition is None:
+        if count == 1 and loop.condition is None and not self._made(loop):
             return self.once(loop)
         still = [n for n in loop.numbers if n.yielded == sym(n.arg)]
         for number in still:
@@ -144,6 +148,14 @@ class _Folder(Substitution):
             return False
         first = Substitution({n.arg: self.index(n.init) for n in loop.numbers} | {loop.index: loop.start})
         return decide(first.condition(self.condition(loop.condition))) is False
+
+    def _made(self, loop: For) -> bool:
+        """Whether a later pass has made the loop: a pipeline with a copy for each trip is a loop that runs once."""
+        return any(
+            isinstance(s, Op)
+            and (s.stages or any(r.buffer is not None and r.buffer.buffer in self.placed for r in s.results))
+            for s in statements(loop.body)
+        )
 
     def once(self, loop: For) -> Sequence[Stmt]:
         """The body of a loop that runs once, in place of the loop."""
@@ -303,7 +315,8 @@ def run(program: Program, context: Context) -> Program:
         return program
     for region in regions(program.body):
         check_pads(region)
-    return _Cleaner(context).program(_Folder().program(program))
+    placed = {b.name for b in program.buffers if b.owner == "compiler"}
+    return _Cleaner(context).program(_Folder(placed).program(program))
 
 
 SIMPLIFY = Pass(

@@ -18,7 +18,7 @@ from pypto_spec.diagnostics.rules.cores import BLOCKS
 from pypto_spec.diagnostics.rules.memory import ROW_TOO_WIDE
 from pypto_spec.ir.expr import Index, Sym, sym
 from pypto_spec.ir.loops import loop_symbol
-from pypto_spec.ir.naming import Names
+from pypto_spec.ir.naming import Names, unused
 from pypto_spec.ir.nodes import Condition, Control, For, Grid, If, NumberPhi, Op, Program, Region, Stmt
 from pypto_spec.ir.orders import cell, cells
 from pypto_spec.ir.rewrite import Rewriter, statements, used_values
@@ -87,12 +87,7 @@ class _Region:
 
     def fresh(self, name: str) -> str:
         """A name for an index that nothing has."""
-        made, number = name, 1
-        while made in self.taken:
-            number += 1
-            made = f"{name}{number}"
-        self.taken.add(made)
-        return made
+        return unused(name, self.taken)
 
     def not_shared(self, why: str) -> CompileError:
         region = self.region

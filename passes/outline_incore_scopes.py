@@ -18,7 +18,7 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.arguments import kernel_name
 from pypto_spec.ir.cores import NAMES, PIPES, Core, cores_of, first_on
 from pypto_spec.ir.expr import Index, Sym, add, bounds, minimum, mul, sym
-from pypto_spec.ir.naming import split
+from pypto_spec.ir.naming import split, unused
 from pypto_spec.ir.nodes import Branch, Buffer, Control, For, Grid, If, Loop, NumberPhi, Op, Program, Region, Stmt
 from pypto_spec.ir.orders import Cell, RunTimeCountError, cell, cells
 from pypto_spec.ir.rewrite import Rewriter, Substitution, definitions, ops, regions, statements
@@ -151,12 +151,7 @@ class Outliner(Rewriter):
 
     def fresh(self, name: str) -> str:
         """A name that nothing in the program has."""
-        made, number = name, 1
-        while made in self.taken:
-            number += 1
-            made = f"{name}{number}"
-        self.taken.add(made)
-        return made
+        return unused(name, self.taken)
 
     # Kernels
 

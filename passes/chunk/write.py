@@ -14,7 +14,7 @@ from dataclasses import field, replace
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import FP16, FP32, DType
 from pypto_spec.ir.expr import Index, Sym, add, mul, sym
-from pypto_spec.ir.naming import Names
+from pypto_spec.ir.naming import Names, unused
 from pypto_spec.ir.nodes import Attr, Carry, Condition, For, If, NumberPhi, Op, Stmt, Value
 from pypto_spec.ir.orders import cell
 from pypto_spec.ir.types import TensorType, TileType
@@ -152,11 +152,7 @@ class Writer:
 
     def fresh_index(self, base: str) -> str:
         """A loop index name that nothing else has."""
-        name, number = base, 1
-        while name in self.indices:
-            name, number = f"{base}{number}", number + 1
-        self.indices.add(name)
-        return name
+        return unused(base, self.indices, 1)
 
     def plain(self, scope: Scope, axis: Axis, chunk: int, share: Share | None, inner: Inner) -> None:
         """A loop over one axis whose rounds have nothing to do with each other."""

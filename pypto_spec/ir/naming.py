@@ -16,6 +16,15 @@ def split(name: str) -> tuple[str, int | None]:
     return name, None
 
 
+def unused(name: str, taken: set[str], first: int = 2) -> str:
+    """The name, with a number from `first` on where it is taken; it is taken then."""
+    made, number = name, first
+    while made in taken:
+        made, number = f"{name}{number}", number + 1
+    taken.add(made)
+    return made
+
+
 class Names:
     """The versions taken in one region, by values and by the symbols of its loops and ifs, and new ones."""
 

@@ -9,7 +9,7 @@ from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Index, sub, sym
 from pypto_spec.ir.loops import loop_symbol
-from pypto_spec.ir.naming import Names, split
+from pypto_spec.ir.naming import Names, split, unused
 from pypto_spec.ir.nodes import Attr, Carry, For, Op, Stmt, Value
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.ops.registry import OPS
@@ -32,12 +32,7 @@ class Indices:
 
     def fresh(self, name: str) -> str:
         """The name, with a number where it is taken."""
-        made, number = name, 1
-        while made in self._taken:
-            number += 1
-            made = f"{name}{number}"
-        self._taken.add(made)
-        return made
+        return unused(name, self._taken)
 
 
 @dataclass(frozen=True, slots=True)

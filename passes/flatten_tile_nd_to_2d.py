@@ -48,6 +48,11 @@ class _Flattener(Rewriter):
         shape = attrs.get("shape")
         if op.defn.effects == "pure" and isinstance(shape, tuple):
             attrs["shape"] = _rows(shape)
+            valid = attrs.get("valid")
+            if isinstance(valid, tuple):
+                kind = op.result.type
+                assert isinstance(kind, TileType)
+                attrs["valid"] = _valid(valid, kind.shape, op.loc, split(op.result.name)[0])
             at = attrs.get("at")
             if isinstance(at, tuple) and "x" in before:
                 row: Index = 0

@@ -22,6 +22,7 @@ from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.making import make
 from pypto_spec.passes.memory.buffers import BufferPool
 from pypto_spec.passes.memory.lifetimes import Lifetimes, scratch_bytes
+from pypto_spec.passes.memory.no_copy import can_copy, still_needed
 from pypto_spec.passes.memory.takeover import Takeovers
 from pypto_spec.passes.memory.uses import Uses
 
@@ -74,6 +75,8 @@ class _Initialiser(Rewriter):
             return None
         kind = source.type
         assert isinstance(kind, TileType) and kind.memory is not None
+        if not can_copy(kind.memory):
+            raise still_needed(op, field, self.takeovers.reader(op.result))
         name = self.names.fresh(split(source.name)[0])
         copy = make("move", {"from": source}, {"memory": kind.memory}, op.loc, into=name, like=source)
         return replace(copy, results=(self.place(replace(copy.result, buffer=home), copy),))

@@ -21,6 +21,7 @@ from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.init_mem_ref import view_ref
 from pypto_spec.passes.memory.buffers import BufferPool
 from pypto_spec.passes.memory.lifetimes import in_place
+from pypto_spec.passes.memory.no_copy import can_copy, moves_on
 from pypto_spec.passes.memory.uses import Uses, base_of, entering, leaving, reads
 
 
@@ -270,14 +271,16 @@ class _Aliaser(Rewriter):
 
     def _move(self, value: Value, stmt: Stmt, home: BufferRef | None, like: Value) -> Op:
         """A copy of `value` in the form of `like`, to `home` or to a new buffer."""
+        kind = like.type
+        assert isinstance(kind, TileType) and kind.memory is not None
+        if not can_copy(kind.memory):
+            raise moves_on(value, stmt, like)
         base = value.name.split(".")[0]
         number = 1
         while f"{base}.{number}" in self.names:
             number += 1
         name = f"{base}.{number}"
         self.names.add(name)
-        kind = like.type
-        assert isinstance(kind, TileType) and kind.memory is not None
         buffer = home if home is not None else self.pool.fresh(kind.memory, kind.bytes, stmt.loc)
         return Op(
             defn=OPS["move"],

@@ -6,7 +6,7 @@ another value that lives in the same buffer (what it is a view of, other views o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pypto_spec.ir.nodes import For, If, Op, Stmt, Value
 
@@ -19,8 +19,9 @@ class Takeovers:
         self._root: dict[Value, Value] = {}
         self._members: dict[Value, list[Value]] = {}
         self._home: dict[Value, tuple[int, ...]] = {}  # loops around the definition of a root
-        self._copied: set[Value] = set()
+        self._copied: dict[Value, Stmt | None] = {}
         self._number = 0
+        self._readers: dict[Value, Stmt] = {}  # the last
         self._reads(body)
         self._number = 0
         self._walk(body, ())
@@ -28,21 +29,29 @@ class Takeovers:
     def __contains__(self, result: Value) -> bool:
         return result in self._copied
 
+    def reader(self, result: Value) -> Stmt | None:
+        """The statement behind the op that reads its operand as it was; None where a later round of a loop does."""
+        return self._copied[result]
+
     def _reads(self, body: Sequence[Stmt]) -> None:
         for stmt in body:
             self._number += 1
             if isinstance(stmt, Op):
-                self._last.update((v, self._number) for v in stmt.operands.values())
+                self._note(stmt, stmt.operands.values())
             elif isinstance(stmt, For):
-                self._last.update((c.init, self._number) for c in stmt.carries)
+                self._note(stmt, (c.init for c in stmt.carries))
                 self._reads(stmt.body)
                 self._number += 1
-                self._last.update((c.yielded, self._number) for c in stmt.carries)
+                self._note(stmt, (c.yielded for c in stmt.carries))
             elif isinstance(stmt, If):
                 self._reads(stmt.then)
                 self._reads(stmt.other)
                 self._number += 1
-                self._last.update((v, self._number) for p in stmt.phis for v in (p.then, p.other))
+                self._note(stmt, (v for p in stmt.phis for v in (p.then, p.other)))
+
+    def _note(self, stmt: Stmt, values: Iterable[Value]) -> None:
+        for value in values:
+            self._last[value], self._readers[value] = self._number, stmt
 
     def _walk(self, body: Sequence[Stmt], loops: tuple[int, ...]) -> None:
         for stmt in body:
@@ -71,7 +80,7 @@ class Takeovers:
         elif op.defn.reuses is not None:
             source = op.operands[op.defn.reuses]
             if self._needed(op, source, loops):
-                self._copied.add(op.result)
+                self._copied[op.result] = self._later(source)
                 source = None
         for result in op.results:
             self._define(result, loops, source)
@@ -84,6 +93,11 @@ class Takeovers:
             return True
         others = [v for field, v in op.operands.items() if field != op.defn.reuses]
         return any(self._root.get(v) is root for v in others)
+
+    def _later(self, source: Value) -> Stmt | None:
+        """What reads the memory of a value behind the current statement."""
+        members = self._members[self._root.get(source, source)]
+        return next((self._readers[v] for v in members if self._last.get(v, 0) > self._number), None)
 
     def _define(self, value: Value, loops: tuple[int, ...], source: Value | None = None) -> None:
         root = value if source is None else self._root.get(source, source)

@@ -28,6 +28,7 @@ from pypto_spec.ops.numbers import check_scalar, fill_number, int_range, torch_n
 from pypto_spec.ops.ramp import LIMIT, carrier, constant, double, ramp
 from pypto_spec.ops.reduce_steps import Draft
 from pypto_spec.ops.registry import define
+from pypto_spec.ops.window import check_valid
 
 SHAPE = Field(name="shape", kind="ints", doc="rows and columns, compile-time", examples=([64, 128],))
 DTYPE = Field(name="dtype", kind="dtype", doc="dtype of the elements", examples=("fp32",))
@@ -36,7 +37,18 @@ FILLABLE: tuple[DType, ...] = (FP32, FP16, BF16, INT32, INT16, UINT16, UINT32)
 
 
 def _infer_create(inference: Inference) -> ValueType:
-    return TileType(inference.attr("dtype"), static_shape(inference, "shape"), inference.attr("memory"))
+    shape, valid = static_shape(inference, "shape"), inference.attr("valid")
+    if valid is not None and len(valid) != len(shape):
+        raise inference.fail(
+            rules.SHAPE_MISMATCH,
+            f"`valid` has {len(valid)} extents, `shape` has {len(shape)}",
+            "valid",
+            label=f"{len(valid)} for {len(shape)}",
+            helps=("write one for each dimension, or leave `valid` out where all will be defined",),
+        )
+    check_valid(inference, shape, valid)
+    extent = None if valid is None or tuple(valid) == shape else tuple(valid)
+    return TileType(inference.attr("dtype"), shape, inference.attr("memory"), valid=extent)
 
 
 def _create_meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
@@ -83,6 +95,13 @@ define(
             INTO,
             SHAPE,
             DTYPE,
+            Field(
+                name="valid",
+                kind="exprs",
+                doc="extents that will be defined, where that is less: of sums over tiles that are partly valid",
+                required=False,
+                examples=(["min(64, M - i * 64)", 128],),
+            ),
             Field(
                 name="memory",
                 kind="memory",

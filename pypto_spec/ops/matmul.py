@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pypto_spec.diagnostics.rules import shapes as rules
-from pypto_spec.ir.expr import Index, sub
+from pypto_spec.ir.expr import Index, bounds, minimum, sub, to_text
 from pypto_spec.ir.instr import Step
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Memory, TileType, ValueType
@@ -72,6 +73,7 @@ def _infer(vector: bool, inference: Inference) -> ValueType:
     made = TileType(acc, shape, Memory.ACC, valid=None if valid == shape else valid)
     if "acc" in inference.operands:
         _check_acc(inference, made)
+        made = _added(inference, made)
     if "bias" in inference.operands:
         _check_bias(inference, made)
     _check_final(inference)
@@ -99,6 +101,16 @@ def _check_final(inference: Inference) -> None:
         )
 
 
+def _added(inference: Inference, made: TileType) -> TileType:
+    """The type of a sum, which is defined where both are."""
+    acc = inference.type("acc")
+    assert isinstance(acc, TileType)
+    if acc.valid is None:
+        return made
+    both = tuple(minimum(one, other) for one, other in zip(acc.valid, _valid(made), strict=True))
+    return replace(made, valid=None if both == made.shape else both)
+
+
 def _valid(tile: TileType) -> tuple[Index, Index]:
     return (tile.rows, tile.cols) if tile.valid is None else (tile.valid[0], tile.valid[1])
 
@@ -114,14 +126,7 @@ def _check_extents(inference: Inference, lhs: TileType, rhs: TileType, vector: b
             label=f"{rhs.rows} rows here, {lhs.cols} columns in `{left}`",
             helps=(_mismatch_help(lhs, rhs, left, right),),
         )
-    missing = sub(_valid(rhs)[0], _valid(lhs)[1])
-    if isinstance(missing, int) and missing < 0:
-        raise inference.fail(
-            rules.SHAPE_MISMATCH,
-            f"{-missing} of the columns of `{left}` that are valid meet rows of `{right}` that are not",
-            "rhs",
-            helps=(f"load `{right}` with as many valid rows, or `{left}` with fewer valid columns",),
-        )
+    _check_depth(inference, lhs, rhs)
     if vector and lhs.rows != 1:
         raise inference.fail(
             rules.SHAPE_MISMATCH,
@@ -137,6 +142,23 @@ def _check_extents(inference: Inference, lhs: TileType, rhs: TileType, vector: b
                 "rhs" if name == "N" else "lhs",
                 helps=("do it in a loop over blocks, with `matmul_acc` where it is K that is divided",),
             )
+
+
+def _check_depth(inference: Inference, lhs: TileType, rhs: TileType) -> None:
+    """Refuse columns of the left operand that are valid and meet rows of the right one that may not be."""
+    left, right = (inference.operands[f].name for f in ("lhs", "rhs"))
+    have, need = _valid(rhs)[0], _valid(lhs)[1]
+    least = bounds(sub(have, need))[0]
+    if have == rhs.rows or (least is not None and least >= 0):
+        return
+    raise inference.fail(
+        rules.SHAPE_MISMATCH,
+        f"{to_text(need)} columns of `{left}` are valid and {to_text(have)} rows of `{right}`: "
+        "each column must meet a row that is",
+        "rhs",
+        label=f"{to_text(have)} rows here, {to_text(need)} columns in `{left}`",
+        helps=(f"load `{left}` with `valid: [{to_text(_valid(lhs)[0])}, {to_text(have)}]`",),
+    )
 
 
 def _mismatch_help(lhs: TileType, rhs: TileType, left: str, right: str) -> str:

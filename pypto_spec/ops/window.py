@@ -7,7 +7,21 @@ from typing import NamedTuple
 
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.dtype import BLOCK_BYTES
-from pypto_spec.ir.expr import Extremum, Index, Sym, add, bounds, ceil_div, floordiv, maximum, minimum, mod, mul, sub
+from pypto_spec.ir.expr import (
+    Extremum,
+    Index,
+    Sym,
+    add,
+    bounds,
+    ceil_div,
+    floordiv,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    sub,
+    to_text,
+)
 from pypto_spec.ir.instr import Instr, Ref, Struct
 from pypto_spec.ir.opdef import Inference
 from pypto_spec.ir.strides import are_distinct
@@ -167,6 +181,28 @@ def check_rank(
                 field,
                 label=f"{len(entries)} for {len(extents)}",
                 helps=(f"write one entry per axis of `{name}`; an axis that is not cut has extent 1 or starts at 0",),
+            )
+
+
+def check_valid(inference: Inference, shape: Sequence[int], valid: Sequence[Index] | None) -> None:
+    """Refuse a valid extent outside 1 to the tile's extent, as far as that is known."""
+    if valid is None:
+        return
+    for axis, (part_extent, full) in enumerate(zip(valid, shape, strict=True)):
+        low = None if isinstance(part_extent, int) else reached_low(part_extent, inference.walked)
+        if low is not None and low < 0:
+            raise inference.fail(
+                rules.OUT_OF_BOUNDS,
+                f"axis {axis} of the tile has {to_text(part_extent)} valid elements, which comes down to {low}",
+                "valid",
+                helps=(f"let the loop end after as many rounds as there are tiles of {full}, or use an `if`",),
+            )
+        if isinstance(part_extent, int) and not 0 < part_extent <= full:
+            raise inference.fail(
+                rules.OUT_OF_BOUNDS,
+                f"axis {axis} of the tile has {full} elements, of which {part_extent} are to be valid",
+                "valid",
+                helps=(f"`valid` holds 1 to {full} there",),
             )
 
 

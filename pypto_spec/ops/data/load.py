@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pypto_spec.diagnostics.rules import shapes as rules
-from pypto_spec.ir.expr import Index, to_text
+from pypto_spec.ir.expr import Index
 from pypto_spec.ir.instr import Step
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, Memory, TensorType, TileType, ValueType
 from pypto_spec.ops.build import ANY, INTO, no_scratch, poison, static_shape
 from pypto_spec.ops.data.windows import AT, calls, check_copies, tensor_operand
 from pypto_spec.ops.registry import define
-from pypto_spec.ops.window import check_bounds, check_rank, reached_low, runs
+from pypto_spec.ops.window import check_bounds, check_rank, check_valid, runs
 
 LAYOUT = Field(
     name="layout",
@@ -53,23 +53,7 @@ def _infer_load(inference: Inference) -> ValueType:
     shape, at, valid = static_shape(inference, "shape"), inference.attr("at"), inference.attr("valid")
     check_rank(inference, tensor.shape, "from", at=at, shape=shape, valid=valid)
     extent: tuple[Index, ...] = shape if valid is None else tuple(valid)
-    if valid is not None:
-        for axis, (part_extent, full) in enumerate(zip(valid, shape, strict=True)):
-            low = None if isinstance(part_extent, int) else reached_low(part_extent, inference.walked)
-            if low is not None and low < 0:
-                raise inference.fail(
-                    rules.OUT_OF_BOUNDS,
-                    f"axis {axis} of the tile has {to_text(part_extent)} valid elements, which comes down to {low}",
-                    "valid",
-                    helps=(f"let the loop end after as many rounds as there are tiles of {full}, or use an `if`",),
-                )
-            if isinstance(part_extent, int) and not 0 < part_extent <= full:
-                raise inference.fail(
-                    rules.OUT_OF_BOUNDS,
-                    f"axis {axis} of the tile has {full} elements, of which {part_extent} are to be valid",
-                    "valid",
-                    helps=(f"`valid` holds 1 to {full} there",),
-                )
+    check_valid(inference, shape, valid)
     check_bounds(inference, tensor.shape, at, extent, "from")
     layout = written_layout(inference, TileType(tensor.dtype, shape).rows)
     tile = TileType(tensor.dtype, shape, inference.attr("memory"), layout, None if extent == shape else extent)

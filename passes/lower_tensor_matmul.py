@@ -67,7 +67,7 @@ class _Region:
             high = blocks - 1 if isinstance(blocks, int) else None
             self.shared = Sym(self.fresh("block"), "block", 0, high)
         by_last = {product.stands_for[-1]: product for product in found}
-        gone = {op for product in found for op in _all_ops(product)}
+        gone = _replaced(region.body, found)
         body: list[Stmt] = []
         for stmt in region.body:
             if isinstance(stmt, Op) and stmt in by_last:
@@ -206,6 +206,17 @@ class _Region:
                 ],
             )
         ])  # fmt: skip
+
+
+def _replaced(body: Sequence[Stmt], products: Sequence[Product]) -> set[Op]:
+    """The statements that products stand for, but for those whose results something else uses as well."""
+    gone = {op for product in products for op in _all_ops(product)}
+    while True:
+        used = used_values([s for s in body if s not in gone])
+        needed = {op for op in gone if op.results and op.result in used}
+        if not needed:
+            return gone
+        gone -= needed
 
 
 def _all_ops(product: Product) -> list[Op]:

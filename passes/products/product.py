@@ -18,6 +18,9 @@ from pypto_spec.ops.cube.fixpipe import PLAIN
 from pypto_spec.ops.cube.mmad import ACCUMULATOR
 from pypto_spec.records import dataclass
 
+ON_THE_WAY = frozenset({"relu", "cast", "add", "col_expand_add", "row_expand_add"})
+"""What may be done to a product as it leaves the accumulators, or as it begins."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
@@ -137,7 +140,7 @@ class Reader:
                     return None
             elif user.name == "relu":
                 relu = True
-            elif user.name == "cast" and _rounds(user) and (acc, user.result.type.dtype) in PLAIN:
+            elif user.name == "cast" and dtype is acc and _rounds(user) and (acc, user.result.type.dtype) in PLAIN:
                 dtype = user.result.type.dtype
             else:
                 return None
@@ -156,13 +159,20 @@ class Reader:
         window = self._window(value)
         if window is not None:
             return window
-        while (op := self.made.get(value)) is not None:
-            if is_product(op):
-                return self.read(op)
-            if op.name not in ("relu", "cast", "col_expand_add"):
-                return None
-            value = op.operands["x"]
-        return None
+        found = self._behind(value)
+        return found if found is not None and found.stands_for[-1].result is value else None
+
+    def _behind(self, value: Value) -> Product | None:
+        """The product that a value comes from, by way of what may be done to one."""
+        op = self.made.get(value)
+        if op is None:
+            return None
+        if is_product(op):
+            return self.read(op)
+        if op.name not in ON_THE_WAY:
+            return None
+        behind = (self._behind(v) for v in op.operands.values())
+        return next((product for product in behind if product is not None), None)
 
     def _window(self, value: Value) -> Window | None:
         if isinstance(value.type, TensorType):
@@ -176,11 +186,18 @@ class Reader:
         return Window(op.operands["x"], at, kind.shape)
 
 
+def _shape(value: Value) -> tuple[Index, ...]:
+    kind = value.type
+    return kind.shape if isinstance(kind, ArrayType | TensorType) else ()
+
+
 def _added_row(op: Op, value: Value) -> Value | None:
     """The row that an op adds to each row of a value; of a value that is one row itself, what it adds."""
+    kind = value.type
     if op.name == "col_expand_add" and op.operands["x"] is value:
         return op.operands["v"]
-    kind = value.type
+    if op.name == "row_expand_add" and op.operands["x"] is value and _shape(op.operands["v"]) == (1, 1):
+        return op.operands["v"]  # of one column
     if op.name == "add" and isinstance(kind, ArrayType) and len(kind.shape) == 2 and kind.shape[0] == 1:
         return op.operands["rhs" if op.operands["lhs"] is value else "lhs"]
     return None

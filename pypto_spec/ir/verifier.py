@@ -30,8 +30,13 @@ def same_type(a: ValueType, b: ValueType) -> bool:
 
 
 def is_pitched(kind: ValueType) -> bool:
-    """Whether a tile's rows lie apart, with other elements between them."""
-    if not isinstance(kind, TileType) or (kind.pitch is None and kind.layout is None) or kind.rows == 1:
+    """Whether a tile's rows lie apart, with other elements between them; in fractals no rows stand at all."""
+    if (
+        not isinstance(kind, TileType)
+        or kind.is_boxed
+        or (kind.pitch is None and kind.layout is None)
+        or kind.rows == 1
+    ):
         return False
     if kind.cols == 1:
         return kind.order is not Layout.DN or kind.pitch is not None

@@ -18,7 +18,7 @@ from typing import cast
 
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.sync import PINNED_IN_PIPELINE, PIPELINE_KEPT
-from pypto_spec.ir.condition import known
+from pypto_spec.ir.condition import decide
 from pypto_spec.ir.expr import Index, Sym, add, floordiv, mod, mul, sym, symbols
 from pypto_spec.ir.loops import known_trips, loop_symbol, trip_count
 from pypto_spec.ir.naming import Names
@@ -62,7 +62,7 @@ class _Stage(Copy):
         assert isinstance(made, Op)
         attrs = made.attrs
         if any(isinstance(attr, Condition) for attr in attrs.values()):
-            never = {name for name, attr in attrs.items() if isinstance(attr, Condition) and known(attr) is False}
+            never = {name for name, attr in attrs.items() if isinstance(attr, Condition) and decide(attr) is False}
             attrs = {name: attr for name, attr in attrs.items() if name not in never}
         return (with_parts(made, attrs=attrs, stages=(*made.stages, self.stage)),)
 

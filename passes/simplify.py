@@ -14,11 +14,12 @@ from math import copysign
 
 from pypto_spec.diagnostics.rules.names import UNUSED_VALUE
 from pypto_spec.ir.arguments import compared, indices_of
-from pypto_spec.ir.expr import Index, Sym, bounds, sub, sym, symbols
+from pypto_spec.ir.condition import decide
+from pypto_spec.ir.expr import Index, Sym, sym, symbols
 from pypto_spec.ir.loops import known_trips
 from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Branch as ControlBranch
-from pypto_spec.ir.nodes import Carry, Condition, Control, For, If, Loop, Op, Program, Region, Stmt, Value
+from pypto_spec.ir.nodes import Carry, Control, For, If, Loop, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, Substitution, ops, regions, statements
 from pypto_spec.ir.types import ArrayType, TileType
 from pypto_spec.ir.verifier import same_type
@@ -26,35 +27,6 @@ from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.pads import check_pads
 
 _IDENTITY = {"muls": 1, "divs": 1, "subs": 0, "adds": 0}
-
-
-def decide(condition: Condition) -> bool | None:
-    """What a condition comes to, where bounds leave one answer."""
-    left, right = condition.left, condition.right
-    if isinstance(left, Condition):
-        a = decide(left)
-        if condition.op == "not":
-            return None if a is None else not a
-        b = decide(right) if isinstance(right, Condition) else None
-        decisive = condition.op == "or"
-        if a is decisive or b is decisive:
-            return decisive
-        return None if a is None or b is None else not decisive
-    assert not isinstance(right, Condition) and right is not None
-    return _compare(condition.op, sub(left, right))
-
-
-def _compare(op: str, difference: Index) -> bool | None:
-    low, high = bounds(difference)
-    if op in (">", "<="):
-        above = True if low is not None and low > 0 else False if high is not None and high <= 0 else None
-        return above if op == ">" or above is None else not above
-    if op in ("<", ">="):
-        below = True if high is not None and high < 0 else False if low is not None and low >= 0 else None
-        return below if op == "<" or below is None else not below
-    apart = (low is not None and low > 0) or (high is not None and high < 0)
-    equal = True if low == 0 == high else False if apart else None
-    return equal if op == "==" or equal is None else not equal
 
 
 def _same_place(x: Value, result: Value) -> bool:

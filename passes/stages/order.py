@@ -1,6 +1,7 @@
 """The order of the statements in a pipeline's body: loads first, then each stage's compute and its stores.
 
-Where two accumulators take turns, stages go in pairs: the compute of both, then what empties the accumulators.
+What empties an accumulator stays where it stands, so that the next product may take its place. Where two accumulators
+take turns, stages go in pairs: the products of both, then what empties them.
 
 A stable topological order. What must stay in order: a value and its uses; accesses to GM that may share an element and
 accesses to a buffer that may share a byte, if one writes; what people see; anything and a flag or barrier. A copy that
@@ -88,13 +89,13 @@ def _is_load(stmt: Stmt) -> bool:
 
 def _key(stmt: Stmt, paired: bool) -> tuple[int, tuple[int, ...], int]:
     stages = stage_of(stmt)
-    leaves = isinstance(stmt, Op) and stmt.defn.effects == "writes_gm"
     if _is_load(stmt):
         return 0, stages, 0
+    drains = isinstance(stmt, Op) and issue_pipe(stmt) == "fix"
     if paired and stages:
-        stages = (*stages[:-1], stages[-1] // 2)
-        leaves = leaves or (isinstance(stmt, Op) and issue_pipe(stmt) == "fix")
-    return 1, stages, int(leaves)
+        return 1, (*stages[:-1], stages[-1] // 2), int(drains)
+    stores = isinstance(stmt, Op) and stmt.defn.effects == "writes_gm" and not drains
+    return 1, stages, int(stores)
 
 
 def _node(stmt: Stmt, paired: bool) -> _Node:

@@ -74,8 +74,6 @@ class FieldReader:
         level = fields.get("level")
         if level is not None and reading.text(level) == "tensor":
             return ArrayType(dtype, shape)
-        if shape and min(shape) > 0 and is_too_large(dtype, shape):
-            raise TooLargeError(dtype, shape, node.span)
         parts = fields.get("valid")
         if isinstance(parts, SequenceNode) and len(parts.items) != len(shape):
             reading.fail(
@@ -86,10 +84,13 @@ class FieldReader:
                 helps=["write as many extents as the shape has, or leave `valid` out where all of it is"],
             )
         memory, layout, valid, pitch = (fields.get(k) for k in ("memory", "layout", "valid", "pitch"))
+        lives_in = _memory(self, memory, ()) if memory is not None else None
+        if shape and min(shape) > 0 and is_too_large(dtype, shape, lives_in):
+            raise TooLargeError(dtype, shape, node.span)
         return TileType(
             dtype,
             shape,
-            _memory(self, memory, ()) if memory is not None else None,
+            lives_in,
             self._word(layout, _LAYOUTS, "layout") if layout is not None else None,
             tuple(map(reading.index, reading.items(valid, fields, "valid"))) if valid is not None else None,
             reading.static(pitch, "a pitch") if pitch is not None else None,

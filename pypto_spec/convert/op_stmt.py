@@ -203,7 +203,7 @@ class OpReader:
             if len(extents) == len(shape) and is_too_large(tensor, extents):
                 raise TooLargeError(tensor, extents, loc.span)
         kind = defn.infer(Inference(defn, operands, attrs, loc, self.reading.level, self.reading.walked))
-        if isinstance(kind, TileType) and is_too_large(kind.dtype, kind.shape):
+        if isinstance(kind, TileType) and is_too_large(kind.dtype, kind.shape, kind.memory):
             raise TooLargeError(kind.dtype, kind.shape, loc.span)
         return kind
 

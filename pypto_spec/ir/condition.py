@@ -31,37 +31,33 @@ def holds(condition: Condition, values: Mapping[Sym, int]) -> bool:
     return RELATIONS[condition.op](_number(condition.left, values), _number(condition.right, values))
 
 
-def known(condition: Condition) -> bool | None:
-    """What a condition is by the bounds of its symbols; None where it may be either."""
-    if condition.op == "not":
-        found = _known(condition.left)
-        return None if found is None else not found
-    if condition.op in ("and", "or"):
+def decide(condition: Condition) -> bool | None:
+    """What a condition comes to, where bounds leave one answer."""
+    left, right = condition.left, condition.right
+    if isinstance(left, Condition):
+        a = decide(left)
+        if condition.op == "not":
+            return None if a is None else not a
+        b = decide(right) if isinstance(right, Condition) else None
         decisive = condition.op == "or"
-        sides = [_known(condition.left), _known(condition.right)]
-        if decisive in sides:
+        if a is decisive or b is decisive:
             return decisive
-        return None if None in sides else not decisive
-    assert condition.right is not None
-    assert not isinstance(condition.left, Condition) and not isinstance(condition.right, Condition)
-    low, high = bounds(sub(condition.left, condition.right))
-    relation = RELATIONS[condition.op]
-    if low is not None and low == high:
-        return relation(low, 0)
-    # Of a range of differences both ends and 0 are tried where they lie in it: no relation changes elsewhere.
-    tried = {relation(n, 0) for n in (low, high) if n is not None}
-    if low is None:
-        tried.add(relation(min(-1, -1 if high is None else high - 1), 0))
-    if high is None:
-        tried.add(relation(max(1, 1 if low is None else low + 1), 0))
-    if (low is None or low <= 0) and (high is None or high >= 0):
-        tried.add(relation(0, 0))
-    return tried.pop() if len(tried) == 1 else None
+        return None if a is None or b is None else not decisive
+    assert not isinstance(right, Condition) and right is not None
+    return _compare(condition.op, sub(left, right))
 
 
-def _known(side: Index | Condition | None) -> bool | None:
-    assert isinstance(side, Condition)
-    return known(side)
+def _compare(op: str, difference: Index) -> bool | None:
+    low, high = bounds(difference)
+    if op in (">", "<="):
+        above = True if low is not None and low > 0 else False if high is not None and high <= 0 else None
+        return above if op == ">" or above is None else not above
+    if op in ("<", ">="):
+        below = True if high is not None and high < 0 else False if low is not None and low >= 0 else None
+        return below if op == "<" or below is None else not below
+    apart = (low is not None and low > 0) or (high is not None and high < 0)
+    equal = True if low == 0 == high else False if apart else None
+    return equal if op == "==" or equal is None else not equal
 
 
 def text_of(condition: Condition, index_text: Callable[[Index], str] = to_text) -> str:

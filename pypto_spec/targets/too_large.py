@@ -8,7 +8,7 @@ from pypto_spec.diagnostics.model import CompileError, diagnose
 from pypto_spec.diagnostics.rules.memory import CAPACITY
 from pypto_spec.diagnostics.span import Span
 from pypto_spec.ir.dtype import DType
-from pypto_spec.ir.types import TileType
+from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.targets import TARGETS
 
 LARGEST = max(size for target in TARGETS.values() for size in target.capacity.values())
@@ -18,9 +18,9 @@ HOPELESS = 2 * LARGEST
 """Bytes above which a tile is refused at once. Below, the memory passes say who else needs room."""
 
 
-def is_too_large(dtype: DType, shape: Sequence[int]) -> bool:
-    """Whether a tile of that shape is out of the question."""
-    return TileType(dtype, tuple(shape)).bytes > HOPELESS
+def is_too_large(dtype: DType, shape: Sequence[int], memory: Memory | None = None) -> bool:
+    """Whether a tile of that shape is out of the question; an accumulator never is, which is cut where it leaves."""
+    return memory is not Memory.ACC and TileType(dtype, tuple(shape)).bytes > HOPELESS
 
 
 class TooLargeError(CompileError):

@@ -11,7 +11,7 @@ import pytest
 from tests.passes.tiling_programs import Run, spec
 
 DATA = Path(__file__).parent / "data" / "oracle_pipeline_depth.csv"
-"""PyPTO, a2a3: nine blocks of K, a pipeline over blocks 2 to 9. `achieved` buffers of `bytes_per_stage` in `space`."""
+"""PyPTO on a2a3, a pipeline over blocks 2 to 9 of K: `achieved` buffers of `bytes_per_stage` in `space`."""
 
 with DATA.open(encoding="utf-8", newline="") as file:
     ROWS = list(csv.DictReader(file))

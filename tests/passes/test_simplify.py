@@ -9,12 +9,13 @@ from time import process_time
 import pytest
 
 from pypto_spec.diagnostics.model import Sink
+from pypto_spec.ir.condition import decide
 from pypto_spec.ir.expr import Index, Sym, add, sym
 from pypto_spec.ir.nodes import Condition, For, If, Op, Program, Region, Relation, Stmt
 from pypto_spec.ir.verifier import verify
 from pypto_spec.passes.base import Context
 from pypto_spec.passes.convert_to_ssa import CONVERT_TO_SSA
-from pypto_spec.passes.simplify import SIMPLIFY, decide
+from pypto_spec.passes.simplify import SIMPLIFY
 from pypto_spec.targets import A2A3
 from tests.passes.shape import statements_text
 from tests.passes.toys import context, loc, make, program, region, see

@@ -97,4 +97,6 @@ def _kept(
 
         return outer.along(inner_span, given, tile, stages=STAGES, double=tiling.double)
 
-    return writer.along(outer_span, carried, line, stages=STAGES if tiling.streamed else 1)
+    # What stands behind the inner loop would come in with it for all stages of the outer one, and there is no room.
+    even = inner_span.full is not None and inner_span.full > 1 and inner_span.rest == 0
+    return writer.along(outer_span, carried, line, stages=STAGES if tiling.streamed and even else 1)

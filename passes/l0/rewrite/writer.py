@@ -50,8 +50,14 @@ class Span:
     @property
     def full(self) -> int | None:
         """How many parts have all their elements; None where that is not known."""
-        rest = sub(self.total, self.start)
-        return rest // self.size if isinstance(rest, int) else None
+        extent = sub(self.total, self.start)
+        return extent // self.size if isinstance(extent, int) else None
+
+    @property
+    def rest(self) -> int:
+        """Elements of the part behind the full ones; 0 where it is known at run time only how many there are."""
+        extent = sub(self.total, self.start)
+        return extent % self.size if isinstance(extent, int) else 0
 
 
 Values = tuple[Value, ...]
@@ -113,12 +119,8 @@ class Writer:
             done = full or 0
         for number in range(done, full or 0):
             carried = body(self, Part(span.start + number * span.size, span.size), carried)
-        if full is not None:
-            start = span.start + full * span.size
-            rest = sub(span.total, start)
-            assert isinstance(rest, int)
-            if rest:
-                carried = body(self, Part(start, rest), carried)
+        if span.rest:
+            carried = body(self, Part(span.start + (full or 0) * span.size, span.rest), carried)
         return carried
 
     def _loop(self, span: Span, carried: Values, body: Body, stages: int, double: bool) -> Values:

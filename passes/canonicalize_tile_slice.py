@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from pypto_spec.diagnostics.rules.hints import SLICE_COPIED
 from pypto_spec.ir.expr import Index, to_text
-from pypto_spec.ir.nodes import Op, Program, Stmt
+from pypto_spec.ir.nodes import Op, Program, Region, Stmt
 from pypto_spec.ir.rewrite import Rewriter
 from pypto_spec.ir.types import Layout, TileType
 from pypto_spec.ops.registry import OPS
@@ -25,6 +25,11 @@ class _Canonicalizer(Rewriter):
     def __init__(self, context: Context) -> None:
         super().__init__()
         self.context = context
+        self.core: str | None = None
+
+    def region(self, region: Region) -> Region:
+        self.core = region.core
+        return super().region(region)
 
     def op(self, op: Op) -> Sequence[Stmt]:
         if op.name != "slice":
@@ -33,7 +38,8 @@ class _Canonicalizer(Rewriter):
         assert isinstance(x, TileType) and isinstance(at, tuple)
         if is_aligned(x, at):
             return (op,)
-        self._tell(op, x, at)
+        if self.core != "aic":  # windows of tiles in L1 are copied anyway, on the way to L0
+            self._tell(op, x, at)
         return (replace(op, defn=OPS["extract"]),)
 
     def _tell(self, op: Op, x: TileType, at: tuple[Index, ...]) -> None:

@@ -26,8 +26,8 @@ from pypto_spec.passes.making import in_memory, make
 from pypto_spec.passes.places.choice import Places
 from pypto_spec.targets.model import Target, route
 
-Window = tuple[Value, tuple[Index, Index]]
-"""A tile in `mat`, and the first row and column of a window of it."""
+Window = tuple[Value, tuple[Index, Index], Loc]
+"""A tile in `mat`, the first row and column of a window of it, and where that is written."""
 
 
 class _Inferrer(Rewriter):
@@ -105,7 +105,7 @@ class _Inferrer(Rewriter):
         memory = kind.memory or (written if isinstance(written, Memory) else None) or self.places[result]
         allowed = op.defn.spaces.get("into", ())
         if allowed and memory not in allowed:
-            raise _bad_result(op, memory, allowed)
+            raise _bad_result(op, memory, allowed, self.target)
         attrs = op.attrs
         if written is None and any(f.kind == "memory" for f in op.defn.fields):
             attrs = {**attrs, "memory": memory}
@@ -114,8 +114,9 @@ class _Inferrer(Rewriter):
             attrs = {**attrs, "layout": Layout.NZ.value}
         if op.defn.pipes:
             self.check_way(op, memory)
-        if kind.memory is not memory or turned:
-            result = self.bind(result, Value(result.name, self.kind(op, attrs, kind, memory), result.buffer))
+        found = self.kind(op, attrs, kind, memory) if kind.memory is not memory or turned or op.defn.pipes else kind
+        if found != kind:
+            result = self.bind(result, Value(result.name, found, result.buffer))
         self.origin[result] = op.loc
         if op.name == "slice" and memory is Memory.MAT:
             self.windows[result] = self.window(op)
@@ -172,9 +173,9 @@ class _Inferrer(Rewriter):
             return make("move", {"from": value}, {"memory": memory}, op.loc, into=name, allow=op.allow)
         kind = value.type
         assert isinstance(kind, TileType)
-        source, at = window
+        source, at, loc = window
         attrs: dict[str, Attr] = {"at": at, "shape": kind.shape, "memory": memory}
-        made = make("extract", {"x": source}, attrs, op.loc, into=name, allow=op.allow)
+        made = make("extract", {"x": source}, attrs, loc, into=name, allow=op.allow)
         result = made.result.type
         assert isinstance(result, TileType)
         return with_parts(made, results=(Value(name, replace(result, valid=kind.valid)),))
@@ -184,8 +185,8 @@ class _Inferrer(Rewriter):
         at = op.attrs["at"]
         assert isinstance(at, tuple)
         source = op.operands["x"]
-        base, start = self.windows.get(source, (source, (0, 0)))
-        return base, (add(start[0], at[0]), add(start[1], at[1]))
+        base, start, _ = self.windows.get(source, (source, (0, 0), op.loc))
+        return base, (add(start[0], at[0]), add(start[1], at[1])), op.loc
 
     def no_path(self, op: Op, field: str, value: Value, have: Memory, want: Memory) -> CompileError:
         """The error for an operand that stands where the operator cannot take it."""
@@ -197,6 +198,10 @@ class _Inferrer(Rewriter):
             note = f"nothing leads from `{have.value}` to `{want.value}` on {self.target.name}{through}"
         else:
             note = f"the way from `{have.value}` to `{want.value}` on {self.target.name} is {_arrows(way)}"
+        takes = " or ".join(f"`{m.value}`" for m in op.defn.spaces[field])
+        does = f"`{op.name}` takes `{field}` from {takes}, and `{name}` is in `{have.value}`"
+        if have in op.defn.spaces[field]:
+            does = f"`{op.name}` would have to copy `{name}` that way"
         helps = [f"load `{name}` into `{want.value}` instead"]
         if way is None and (through_gm := route(self.target, Memory.GM, want)) is not None:
             helps = [f"load `{name}` into `{through_gm[1].value}` instead"]
@@ -210,8 +215,7 @@ class _Inferrer(Rewriter):
         found = diagnose(
             NO_PATH,
             op.loc.field(field),
-            f"no path from `{have.value}` to `{want.value}`: `{op.name}` takes `{field}` from `{want.value}`, "
-            f"and `{name}` is in `{have.value}`",
+            f"no path from `{have.value}` to `{want.value}`: {does}",
             label=f"in `{have.value}`",
             secondary=[Label(origin.span, f"`{name}` is put in `{have.value}` here")] if origin else [],
             notes=[note],
@@ -240,14 +244,27 @@ class _Dropper(Rewriter):
         return () if op.name == "slice" and op.result in self.gone else (op,)
 
 
-def _bad_result(op: Op, memory: Memory, allowed: tuple[Memory, ...]) -> CompileError:
+def _bad_result(op: Op, memory: Memory, allowed: tuple[Memory, ...], target: Target) -> CompileError:
+    """The error for a result that is asked for where its operator does not put it."""
     words = " or ".join(f"`{m.value}`" for m in allowed)
+    way = route(target, Memory.GM, memory) if op.defn.effects == "reads_gm" else None
+    note = f"`{memory.value}` is reached by {_arrows(way)}" if way else f"only products are in `{memory.value}`"
+    first = f"write `memory: {allowed[0].value}`, or leave it out"
+    helps = ["leave `memory` out"] if op.defn.effects == "reads_gm" else [first]
+    if way is not None and way[-2] in allowed:
+        name, first = split(op.result.name)[0], way[-2].value
+        helps = [
+            "leave `memory` out: a product brings its operands where it takes them",
+            f"or write `memory: {first}`, and `- move: {{into: {name}_{memory.value}, from: {name}, memory: "
+            f"{memory.value}}}` behind it",
+        ]
     found = diagnose(
         NO_PATH,
         op.loc.field("memory"),
         f"no path to `{memory.value}`: `{op.name}` puts its result in {words}",
         label="not here",
-        helps=[f"write `memory: {allowed[0].value}`, or leave it out"],
+        notes=[note] if op.defn.effects == "reads_gm" else [],
+        helps=helps,
     )
     return CompileError([found])
 

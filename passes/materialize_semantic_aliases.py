@@ -113,7 +113,7 @@ class _Aliaser(Rewriter):
         for number in late:
             value = carries[number].yielded
             if value.buffer is not None and value.buffer.buffer in args:
-                body.append(self._move(value, loop, None, value))
+                body.append(self._move(value, loop, None, value, carries[number].arg))
                 carries[number] = replace(carries[number], yielded=_result(body[-1]))
         for number in late:
             carry = carries[number]
@@ -269,12 +269,12 @@ class _Aliaser(Rewriter):
 
     # -- copies ---------------------------------------------------------------------------------------------------
 
-    def _move(self, value: Value, stmt: Stmt, home: BufferRef | None, like: Value) -> Op:
-        """A copy of `value` in the form of `like`, to `home` or to a new buffer."""
+    def _move(self, value: Value, stmt: Stmt, home: BufferRef | None, like: Value, meant: Value | None = None) -> Op:
+        """A copy of `value` in the form of `like`, to `home` or to a new buffer, on its way to `meant`."""
         kind = like.type
         assert isinstance(kind, TileType) and kind.memory is not None
         if not can_copy(kind.memory):
-            raise moves_on(value, stmt, like)
+            raise moves_on(value, stmt, meant or like)
         base = value.name.split(".")[0]
         number = 1
         while f"{base}.{number}" in self.names:

@@ -22,6 +22,7 @@ from pypto_spec.ir.naming import split, unused
 from pypto_spec.ir.nodes import Branch, Buffer, Control, For, Grid, If, Loop, NumberPhi, Op, Program, Region, Stmt
 from pypto_spec.ir.orders import Cell, RunTimeCountError, cell, cells
 from pypto_spec.ir.rewrite import Rewriter, Substitution, definitions, ops, regions, statements
+from pypto_spec.ir.types import Memory
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.l0.rewrite.casts import casts
 
@@ -187,13 +188,15 @@ def _mixed(region: Region, cube: Op, vector: Op) -> CompileError:
     message = f"`{cube.name}` runs on {NAMES['aic']} and `{vector.name}` on {NAMES['aiv']}: one region has one core"
     if one:
         message = f"`{cube.name}` goes from one core to the other, and one region has one core"
+    loads = vector.defn.effects == "reads_gm" and vector.attrs.get("memory") is Memory.VEC
+    helps = ["or load it to `mat`: leave `memory` out, if the product is all that it is for"] if loads else []
     return CompileError([
         diagnose(
             MIXED_CORES, second.loc.span, f"region `{region.name}` needs both cores: {message}",
             label="needs both" if one else f"needs `{cores[second]}`",
             secondary=[] if one else [Label(first.loc.span, f"needs `{cores[first]}`")],
             helps=["make two regions of it: the first stores its result to a tensor that `create_tensor` makes before "
-                   "them, and the second loads it"],
+                   "them, and the second loads it", *helps],
         )
     ])  # fmt: skip
 

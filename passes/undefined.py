@@ -30,9 +30,14 @@ def check_contents(program: Program, sink: Sink) -> None:
                     continue
                 if op.defn.role == "view":
                     created[op.result] = origin
-                elif field != op.defn.reuses and origin not in told:
+                elif (field != op.defn.reuses or _adds(op)) and origin not in told:
                     told.add(origin)
                     _report(op, field, value, origin, sink)
+
+
+def _adds(op: Op) -> bool:
+    """Whether an op that changes an operand in place adds to what stands there, whatever happens."""
+    return op.defn.role == "matmul" and "init" not in op.attrs
 
 
 def _report(op: Op, field: str, value: Value, origin: Op, sink: Sink) -> None:
@@ -44,7 +49,9 @@ def _report(op: Op, field: str, value: Value, origin: Op, sink: Sink) -> None:
         f"{what} created without contents, and `{op.name}` reads it before anything is written to it",
         label="reads undefined elements",
         secondary=[Label(origin.loc.span, f"`{created}` is created here")],
-        helps=[
+        helps=[f"start from zero with `{op.name.removesuffix('_acc')}`, or say when with `init`"]
+        if _adds(op)
+        else [
             f"start from a value: `- full: {{into: {created}, ..., value: 0}}`",
             f"or bind `{created}` again before it is read; a `load` and every other statement makes its own tile, "
             "`create_tile` is needed only for what a loop carries",

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from pypto_spec.diagnostics.rules import shapes as rules
-from pypto_spec.ir.expr import Index, bounds, minimum, sub, to_text
+from pypto_spec.ir.expr import Index
 from pypto_spec.ir.instr import Step
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Memory, TileType, ValueType
-from pypto_spec.ops.build import INTO, check_dtype, no_scratch, same_dtype, shape_text, torch_dtype, two_axes
+from pypto_spec.ops.build import INTO, no_scratch, torch_dtype
 from pypto_spec.ops.cube.leaving import FINAL, PHASE, flag_of, is_distance
-from pypto_spec.ops.cube.mmad import ACCUMULATOR, MAX_EXTENT, OPERANDS, mmad
+from pypto_spec.ops.cube.mmad import ACCUMULATOR, OPERANDS, mmad
 from pypto_spec.ops.matmul_arrays import infer_arrays
+from pypto_spec.ops.matmul_checks import (
+    added,
+    check_acc,
+    check_bias,
+    check_extents,
+    check_level,
+    check_operands,
+    matrices,
+    valid_of,
+)
 from pypto_spec.ops.registry import define
 
 LHS = Field(name="lhs", kind="tile", doc="left operand [M, K]", examples=("a",))
@@ -50,32 +59,20 @@ SPACES: Mapping[str, tuple[Memory, ...]] = {
 def _infer(vector: bool, inference: Inference) -> ValueType:
     if not vector and not isinstance(inference.type("lhs"), TileType):
         return infer_arrays(inference)
-    lhs, rhs = two_axes(inference, "lhs", "rhs")
-    for field in ("a_trans", "b_trans", "dtype"):
-        if not vector and any(f.name == field for f in inference.defn.fields) and inference.attr(field):
-            name = inference.operands["lhs" if field == "a_trans" else "rhs"].name
-            raise inference.fail(
-                rules.LEVEL_MIX,
-                f"`{field}` is for products of whole arrays",
-                field,
-                helps=(
-                    "accumulators are rounded as they leave `acc`: leave `dtype` out"
-                    if field == "dtype"
-                    else f"see the tile with its axes exchanged: `- transpose_view: {{into: {name}_t, x: {name}}}`",
-                ),
-            )
-    check_dtype(inference, lhs.dtype, "lhs")
-    same_dtype(inference, "lhs", "rhs")
-    _check_extents(inference, lhs, rhs, vector)
+    lhs, rhs = matrices(inference, "lhs", "rhs")
+    if not vector:
+        check_level(inference)
+    check_operands(inference, lhs, rhs)
+    check_extents(inference, lhs, rhs, vector)
     acc = ACCUMULATOR[lhs.dtype]
     shape = (lhs.rows, rhs.cols)
-    valid: tuple[Index, Index] = (_valid(lhs)[0], _valid(rhs)[1])
+    valid: tuple[Index, Index] = (valid_of(lhs)[0], valid_of(rhs)[1])
     made = TileType(acc, shape, Memory.ACC, valid=None if valid == shape else valid)
     if "acc" in inference.operands:
-        _check_acc(inference, made)
-        made = _added(inference, made)
+        check_acc(inference, made)
+        made = added(inference, made)
     if "bias" in inference.operands:
-        _check_bias(inference, made)
+        check_bias(inference, made)
     _check_final(inference)
     return made
 
@@ -90,6 +87,7 @@ def _check_final(inference: Inference) -> None:
             rules.SHAPE_MISMATCH,
             "`final` says when a `phase: partial` is the last one after all",
             "final",
+            label="without `phase: partial`",
             helps=("write `phase: partial` beside it, or leave `final` out",),
         )
     if not is_distance(final):
@@ -97,114 +95,8 @@ def _check_final(inference: Inference) -> None:
             rules.SHAPE_MISMATCH,
             "`final` is one `==`, or several joined by `and`",
             "final",
+            label="no distance of indices",
             helps=("compare the index with its last value, such as `k == 448`",),
-        )
-
-
-def _added(inference: Inference, made: TileType) -> TileType:
-    """The type of a sum, which is defined where both are."""
-    acc = inference.type("acc")
-    assert isinstance(acc, TileType)
-    if acc.valid is None:
-        return made
-    both = tuple(minimum(one, other) for one, other in zip(acc.valid, _valid(made), strict=True))
-    return replace(made, valid=None if both == made.shape else both)
-
-
-def _valid(tile: TileType) -> tuple[Index, Index]:
-    return (tile.rows, tile.cols) if tile.valid is None else (tile.valid[0], tile.valid[1])
-
-
-def _check_extents(inference: Inference, lhs: TileType, rhs: TileType, vector: bool) -> None:
-    left, right = (inference.operands[f].name for f in ("lhs", "rhs"))
-    if lhs.cols != rhs.rows:
-        raise inference.fail(
-            rules.SHAPE_MISMATCH,
-            f"`{inference.defn.name}` of {shape_text(lhs.shape)} `{left}` and {shape_text(rhs.shape)} `{right}`: "
-            f"the {lhs.cols} columns of the left one must be the {rhs.rows} rows of the right one",
-            "rhs",
-            label=f"{rhs.rows} rows here, {lhs.cols} columns in `{left}`",
-            helps=(_mismatch_help(lhs, rhs, left, right),),
-        )
-    _check_depth(inference, lhs, rhs)
-    if vector and lhs.rows != 1:
-        raise inference.fail(
-            rules.SHAPE_MISMATCH,
-            f"`{inference.defn.name}` takes one row [1, K] as `lhs`; `{left}` is {shape_text(lhs.shape)}",
-            "lhs",
-            helps=(f"use `{inference.defn.name.replace('gemv', 'matmul')}`",),
-        )
-    for name, extent in (("M", lhs.rows), ("N", rhs.cols), ("K", lhs.cols)):
-        if extent > MAX_EXTENT and lhs.memory is Memory.LEFT and rhs.memory is Memory.RIGHT:
-            raise inference.fail(
-                rules.SHAPE_MISMATCH,
-                f"{name} of one product is {extent}; the cube takes {MAX_EXTENT} at most",
-                "rhs" if name == "N" else "lhs",
-                helps=("do it in a loop over blocks, with `matmul_acc` where it is K that is divided",),
-            )
-
-
-def _check_depth(inference: Inference, lhs: TileType, rhs: TileType) -> None:
-    """Refuse columns of the left operand that are valid and meet rows of the right one that may not be."""
-    left, right = (inference.operands[f].name for f in ("lhs", "rhs"))
-    have, need = _valid(rhs)[0], _valid(lhs)[1]
-    least = bounds(sub(have, need))[0]
-    if have == rhs.rows or (least is not None and least >= 0):
-        return
-    raise inference.fail(
-        rules.SHAPE_MISMATCH,
-        f"{to_text(need)} columns of `{left}` are valid and {to_text(have)} rows of `{right}`: "
-        "each column must meet a row that is",
-        "rhs",
-        label=f"{to_text(have)} rows here, {to_text(need)} columns in `{left}`",
-        helps=(f"load `{left}` with `valid: [{to_text(_valid(lhs)[0])}, {to_text(have)}]`",),
-    )
-
-
-def _mismatch_help(lhs: TileType, rhs: TileType, left: str, right: str) -> str:
-    if lhs.cols == rhs.cols:
-        return f"if `{right}` is stored [N, K], see it transposed: `- transpose_view: {{into: {right}_t, x: {right}}}`"
-    if lhs.rows == rhs.rows:
-        return f"if `{left}` is stored [K, M], see it transposed: `- transpose_view: {{into: {left}_t, x: {left}}}`"
-    return "load windows whose inner extents agree"
-
-
-def _check_acc(inference: Inference, made: TileType) -> None:
-    (acc,) = two_axes(inference, "acc")
-    name, dtype = inference.operands["acc"].name, inference.type("lhs").dtype
-    if acc.dtype is not made.dtype:
-        raise inference.fail(
-            rules.DTYPE_MISMATCH,
-            f"the accumulator `{name}` is {acc.dtype}; products of {dtype} add up in {made.dtype}",
-            "acc",
-            helps=(f"create it as {made.dtype}",),
-        )
-    if acc.shape != made.shape:
-        raise inference.fail(
-            rules.SHAPE_MISMATCH,
-            f"the accumulator `{name}` is {shape_text(acc.shape)}, the product {shape_text(made.shape)}",
-            "acc",
-            label=shape_text(acc.shape),
-            helps=(f"create it as {shape_text(made.shape)}",),
-        )
-
-
-def _check_bias(inference: Inference, made: TileType) -> None:
-    (bias,) = two_axes(inference, "bias")
-    name = inference.operands["bias"].name
-    if bias.dtype is not made.dtype:
-        raise inference.fail(
-            rules.DTYPE_MISMATCH,
-            f"the bias `{name}` is {bias.dtype}; it is added to accumulators, which are {made.dtype}",
-            "bias",
-            helps=(f"declare its tensor as {made.dtype}",),
-        )
-    if bias.shape != (1, made.cols):
-        raise inference.fail(
-            rules.SHAPE_MISMATCH,
-            f"the bias `{name}` is {shape_text(bias.shape)}, one row of the product is [1, {made.cols}]",
-            "bias",
-            helps=(f"load it as one row: `shape: [1, {made.cols}]`",),
         )
 
 

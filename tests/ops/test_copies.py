@@ -196,8 +196,18 @@ def test_refusals() -> None:
     assert codes("load", {"from": x}, at=(0, 0), shape=(sym(Sym("n", "scalar")), 128)) == "PS3010"
     assert codes("load", {"from": tile(FP32, 8, 8)}, at=(0, 0), shape=(8, 8)) == "PS3011"
     m = sym(Sym("m", "scalar", 1, 4))
-    assert codes("load", {"from": tensor(FP32, 4, 9, 8)}, at=(0, 0, 0), shape=(4, 4, 8), valid=(m, 4, 8)) == "PS3001"
-    assert codes("load", {"from": tensor(FP32, 4, 9, 8)}, at=(0, 0, 0), shape=(4, 4, 8), valid=(4, m, 8)) == "PS3001"
+    assert (
+        codes(
+            "load", {"from": tensor(FP32, 4, 9, 8)}, at=(0, 0, 0), shape=(4, 4, 8), valid=(m, 4, 8), memory=Memory.VEC
+        )
+        == "PS3001"
+    )
+    assert (
+        codes(
+            "load", {"from": tensor(FP32, 4, 9, 8)}, at=(0, 0, 0), shape=(4, 4, 8), valid=(4, m, 8), memory=Memory.VEC
+        )
+        == "PS3001"
+    )
     y = tile(FP32, 64, 128)
     assert codes("store", {"from": y, "to": tensor(FP16, 64, 128)}, at=(0, 0)) == "PS3002"
     assert codes("store", {"from": y, "to": tensor(FP32, 64, 128, access=Access.IN)}, at=(0, 0)) == "PS3012"

@@ -14,6 +14,7 @@ from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Index, mod, to_text
 from pypto_spec.ir.instr import Instr
 from pypto_spec.ir.layouts import FRACTAL_ROWS
+from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Pipe
 from pypto_spec.ir.opdef import Inference, Recipe
 from pypto_spec.ir.types import Layout, Memory, TileType
@@ -54,7 +55,7 @@ def check_copy(
     start = source.memory
     if start is None or memory is None or start is Memory.VEC:
         return
-    name = inference.operands[field].name
+    name = split(inference.operands[field].name)[0]
     if (
         memory is Memory.MAT
         and start is Memory.ACC
@@ -99,7 +100,7 @@ def check_start(
         if mod(index, unit) == 0:
             continue
         what = ("row", "column")[axis]
-        name = inference.operands[field].name
+        name = split(inference.operands[field].name)[0]
         low = index // unit * unit if isinstance(index, int) else None
         near = f"start at {what} {low} or {low + unit}" if low is not None else f"make it a multiple, e.g. `i * {unit}`"
         raise inference.fail(

@@ -81,7 +81,11 @@ def check_leaving(inference: Inference, tile: TileType, tensor: TensorType) -> N
     scaled = inference.attr("quant") is not None or scales is not None
     if scales is not None and inference.attr("quant") is not None:
         raise inference.fail(
-            rules.SHAPE_MISMATCH, "`quant` is one scale and `scales` is one a column", "quant", helps=("keep one",)
+            rules.SHAPE_MISMATCH,
+            "`quant` is one scale and `scales` is one a column",
+            "quant",
+            label="a scale, beside `scales`",
+            helps=("keep one of them",),
         )
     if mode(tile.dtype, tensor.dtype, Way(scale=1.0 if scaled else None)) is None:
         fits = [d.name for d in outputs(tile.dtype, scaled)]

@@ -39,11 +39,14 @@ def written_layout(inference: Inference, rows: int) -> Layout | None:
             rules.SHAPE_MISMATCH,
             f"a tile of {rows} rows in {where} is not stored as `{word}`",
             "layout",
+            label=f"`{word}` here",
             helps=(f"write {' or '.join(allowed)}, or leave `layout` out" if allowed else "leave `layout` out",),
         )
     return None if TileType(DEFAULT, (rows, 1), memory).order is layout else layout
 
 
+SPACES = (Memory.VEC, Memory.MAT)
+"""Where a load leads."""
 DEFAULT = ANY[0]
 """Any dtype: the implicit layout does not depend on it."""
 
@@ -56,7 +59,9 @@ def _infer_load(inference: Inference) -> ValueType:
     check_valid(inference, shape, valid)
     check_bounds(inference, tensor.shape, at, extent, "from")
     layout = written_layout(inference, TileType(tensor.dtype, shape).rows)
-    tile = TileType(tensor.dtype, shape, inference.attr("memory"), layout, None if extent == shape else extent)
+    written = inference.attr("memory")  # where a load does not lead InferTileMemorySpace says which way does
+    memory = written if written in SPACES else None
+    tile = TileType(tensor.dtype, shape, memory, layout, None if extent == shape else extent)
     check_copies(inference, tile, tensor, at, shape, extent, "from", out=False)
     return tile
 
@@ -114,7 +119,7 @@ define(
         torch=_load_meaning,
         recipe=_load_recipe,
         scratch=no_scratch,
-        spaces={"into": (Memory.VEC, Memory.MAT)},
+        spaces={"into": SPACES},
         effects="reads_gm",
         example="- load: {into: t, from: x, at: [i * 64, 0], shape: [64, 128]}",
     )

@@ -52,6 +52,7 @@ def _infer_store(inference: Inference) -> None:
             rules.SHAPE_MISMATCH,
             f"`{field}` of `store` is done on the way out of an accumulator; `{source}` is no result of a product",
             field,
+            label="for accumulators",
             helps=(
                 "do it on the tile first"
                 + (f": `- relu: {{into: {source}_1, x: {source}}}`" if field == "relu" else ""),

@@ -86,18 +86,20 @@ def accumulate(writer: Writer, product: Product, k: int) -> Value:
         return _first(writer, product, *_block(writer, product, Part(0, depth)))
     done = 0
     acc = product.acc
-    if product.bias is not None or (isinstance(depth, int) and depth < 2 * k):
-        acc = _first(writer, product, *_block(writer, product, Part(0, k)))
+    if product.bias is not None:
+        acc = _first(writer, product, *_block(writer.round((writer.fresh.group(), 0)), product, Part(0, k)))
         done = k
-    elif acc is None:
+    elif acc is None and not (isinstance(depth, int) and depth < 2 * k):
         acc = _empty(writer, product)
 
     def step(inside: Writer, block: Part, carried: Values) -> Values:
         lhs, rhs = _block(inside, product, block)
+        if not carried or (block.start == 0 and not done):
+            return (_first(inside, product, lhs, rhs),)
         init = _init(product, block.start) if not done else None
         return (_added(inside, product, carried[0], lhs, rhs, init),)
 
-    (made,) = writer.along(Span("kb", depth, k, done), (acc,), step, stages=STAGES)
+    (made,) = writer.along(Span("kb", depth, k, done), () if acc is None else (acc,), step, stages=STAGES)
     return made
 
 

@@ -16,6 +16,7 @@ from pypto_spec.passes.l0.rewrite.product import Product
 from pypto_spec.passes.l0.rewrite.writer import STAGES
 from pypto_spec.passes.l0.room import acc_elements, longest_k, room
 from pypto_spec.passes.l0.search import Candidate
+from pypto_spec.passes.l0.terms import grid, terms
 from pypto_spec.records import dataclass
 from pypto_spec.targets.model import Target
 
@@ -106,18 +107,19 @@ class Question:
         parts = zip(winner.tile, self.units, _cuts(winner), strict=True)
         return all(extent % unit == 0 for extent, unit, cut in parts if cut)
 
-    def deepest(self) -> int:
-        """The largest block of K with which the whole output is one tile; 0 if there is none."""
+    def whole_output(self) -> int:
+        """The cheapest block of K with which the whole output is one tile; 0 if there is none."""
         problem = self.pose(pad=True)
         m, n = problem.m, problem.n
         has = room(problem, BASELINE)
-        if acc_elements(problem, m, n) > has.acc:
-            return 0
-        if problem.width is not None and n > problem.width.most:
+        if acc_elements(problem, m, n) > has.acc or (problem.width is not None and n > problem.width.most):
             return 0
         longest = longest_k(problem, has, m, n)
-        unit = self.units[2]
-        return longest if longest == problem.k else longest // unit * unit
+        if longest == problem.k:
+            return longest
+        at, unit = grid(problem, m, n), lcm(problem.step[2], self.units[2])
+        blocks = range(unit, longest + 1, unit)
+        return min(blocks, key=lambda k: (terms(problem, BASELINE, at, k).wall, -k), default=0)
 
 
 def tiling_of(winner: Candidate) -> Tiling:

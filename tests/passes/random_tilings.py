@@ -23,10 +23,14 @@ def random_spec(rng: Random) -> str:
         size = {"fp32": 4, "int8": 1}.get(dtype, 2)
         up = [-(-e // 32) * 32 for e in (m, n, k)]
         form = rng.choice(["plain", "plain", "bias", "acc", "loop", "blocks", "chain"])
-        if (up[0] + up[1]) * up[2] * size * (2 if form in ("loop", "blocks") else 1) < CAPACITY:
+        need = (up[0] + up[1]) * up[2] * size * (2 if form in ("loop", "blocks") else 1)
+        if form == "chain":
+            need += (up[0] + 64) * up[1] * size
+        if need < CAPACITY:
             break
+    wide = rng.choice([16, 48, 64])
     acc = "int32" if dtype == "int8" else "fp32"
-    a_turned, b_turned = rng.random() < 0.3, rng.random() < 0.3
+    a_turned, b_turned = rng.random() < 0.3 and k > 1, rng.random() < 0.3 and n > 1
     if dtype == "int8" or form in ("loop", "chain"):
         a_turned = b_turned = False
     a = [k, m] if a_turned else [m, k]
@@ -56,7 +60,6 @@ def random_spec(rng: Random) -> str:
         tensors["a"] = (dtype, [k * count, m] if a_turned else [m, k * count])
         tensors["b"] = (dtype, [n, k * count] if b_turned else [k * count, n])
     elif form == "chain" and dtype in ("fp16", "bf16"):
-        wide = rng.choice([16, 48, 64])
         tensors["d"] = (dtype, [n, wide])
         lines.append(f"- load: {{into: d1, from: d, at: [0, 0], shape: [{n}, {wide}]}}")
         lines.append("- matmul: {into: e, lhs: a1, rhs: b1}")

@@ -113,14 +113,22 @@ def _first(writer: Writer, product: Product, lhs: Value, rhs: Value) -> Value:
     operands = {"lhs": lhs, "rhs": rhs}
     if product.acc is not None:
         return _added(writer, product, product.acc, lhs, rhs, product.init)
-    if product.bias is None:
+    bias = bias_of(writer, product)
+    if bias is None:
         return writer.op("matmul", operands, {}, product.name)
-    bias = product.bias.tile
-    kind = bias.type
+    return writer.op("matmul_bias", {**operands, "bias": bias.tile}, {}, product.name)
+
+
+def bias_of(writer: Writer, product: Product) -> Window | None:
+    """The bias of a product in the bias table, None without one."""
+    bias = product.bias
+    if bias is None:
+        return None
+    kind = bias.tile.type
     assert isinstance(kind, TileType)
-    if kind.memory is not Memory.BIAS:
-        bias = writer.copy(product.bias, Memory.BIAS)
-    return writer.op("matmul_bias", {**operands, "bias": bias}, {}, product.name)
+    if kind.memory is Memory.BIAS:
+        return bias
+    return Window(writer.copy(bias, Memory.BIAS), 0, 0, bias.shape, bias.valid)
 
 
 def _added(writer: Writer, product: Product, acc: Value, lhs: Value, rhs: Value, init: Condition | None) -> Value:

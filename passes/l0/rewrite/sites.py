@@ -127,15 +127,14 @@ class Finder:
         if product is None or op.attrs.get("phase", "unspecified") != "unspecified":
             return
         question = self.question(product)
-        refusal = question.refusal
-        if refusal is not None and question.is_whole:
-            self.findings.whole(op, refusal)
-            return
         answer = question.answer()
         if isinstance(answer, Refusal):
             self.findings.refused(op, answer)
             return
         if not answer.is_tiled:
+            refusal = question.refusal
+            if refusal is not None:
+                self.findings.whole(op, refusal)
             return
         self._cut(op, question, answer)
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Attr, Branch, Control, For, Grid, Loop, Op, Program, Region, Stmt, Value
-from pypto_spec.ir.rewrite import Rewriter, ops, statements
+from pypto_spec.ir.rewrite import Rewriter, ops, regions, statements
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.l0.rewrite.chain_copy import TileCopy
@@ -28,19 +28,18 @@ from pypto_spec.passes.l0.rewrite.sinks import to_tensor, to_tile
 from pypto_spec.passes.l0.rewrite.sites import PRODUCTS, ChainSite, Finder, Site, Sites
 from pypto_spec.passes.l0.rewrite.turns import mark_turns
 from pypto_spec.passes.l0.rewrite.windows import Part
-from pypto_spec.passes.l0.rewrite.writer import Indices, Span, Values, Writer
+from pypto_spec.passes.l0.rewrite.writer import Fresh, Span, Values, Writer
 from pypto_spec.passes.making import make
 
 
 class _Region(Rewriter):
     """Writes the sites of one region."""
 
-    def __init__(self, region: Region, sites: Sites, taken: Iterable[str]) -> None:
+    def __init__(self, region: Region, sites: Sites, fresh: Fresh) -> None:
         super().__init__()
         self.sites = sites
         self.names = Names.of(region)
-        loops = (s.index.name for s in statements(region.body) if isinstance(s, For))
-        self.indices = Indices((*taken, *loops))
+        self.fresh = fresh
 
     def stmt(self, node: Stmt) -> Sequence[Stmt]:
         if node in self.sites.gone:
@@ -55,7 +54,7 @@ class _Region(Rewriter):
 
     def site(self, site: Site) -> Sequence[Stmt]:
         """The statements in place of a product, or of what takes its result away."""
-        writer = Writer(self.names, self.indices, site.op.loc, site.op.allow)
+        writer = Writer(self.names, self.fresh, site.op.loc, site.op.allow)
         product = site.product.renewed(self.use)
         if site.leaves is None:
             self.bind(site.op.result, accumulate(writer, product, site.tiling.k))
@@ -67,7 +66,7 @@ class _Region(Rewriter):
     def chain(self, site: ChainSite) -> Sequence[Stmt]:
         """The statements in place of what takes the result of a chain away."""
         chain = site.chain
-        writer = Writer(self.names, self.indices, chain.leaves.loc, chain.leaves.allow)
+        writer = Writer(self.names, self.fresh, chain.leaves.loc, chain.leaves.allow)
         sink, carried = self.sink(chain.leaves, writer)
         product = chain.widest
 
@@ -111,7 +110,8 @@ class _Tiler(Rewriter):
         super().__init__()
         self.context = context
         self.options = program.target
-        self.taken = set(_names(program))
+        tags = (group for r in regions(program.body) for op in ops(r.body) for group, _ in op.stages)
+        self.fresh = Fresh(_names(program), max(tags, default=-1) + 1)
 
     def region(self, region: Region) -> Region:
         if not any(op.name in PRODUCTS for op in ops(region.body)):
@@ -120,7 +120,7 @@ class _Tiler(Rewriter):
         findings = Findings(self.context.sink, region.allow)
         sites = Finder(region, self.context.target, self.options, findings).find()
         self.context.sink.stop_on_errors()
-        body = _Region(region, sites, self.taken).block(region.body)
+        body = _Region(region, sites, self.fresh).block(region.body)
         return region if body is region.body else replace(region, body=body)
 
 
@@ -129,6 +129,7 @@ def _names(program: Program) -> Iterable[str]:
     values: tuple[Value, ...] = (*program.tensors, *program.scalars)
     yield from (v.name for v in values)
     yield from (d.name for d in program.dims)
+    yield from (s.index.name for r in regions(program.body) for s in statements(r.body) if isinstance(s, For))
     stack: list[Control] = list(program.body)
     while stack:
         node = stack.pop()

@@ -10,7 +10,7 @@ has to do with fewer buffers than there are stages loads only when the stage who
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
@@ -87,9 +87,9 @@ def _is_load(stmt: Stmt) -> bool:
     return isinstance(stmt, Op) and issue_pipe(stmt) in LOADS and bool(stmt.results)
 
 
-def _key(stmt: Stmt, paired: bool) -> tuple[int, tuple[int, ...], int]:
+def _key(stmt: Stmt, paired: bool, stays: Callable[[Op], bool]) -> tuple[int, tuple[int, ...], int]:
     stages = stage_of(stmt)
-    if _is_load(stmt):
+    if isinstance(stmt, Op) and _is_load(stmt) and not stays(stmt):
         return 0, stages, 0
     drains = isinstance(stmt, Op) and issue_pipe(stmt) == "fix"
     if paired and stages:
@@ -98,8 +98,18 @@ def _key(stmt: Stmt, paired: bool) -> tuple[int, tuple[int, ...], int]:
     return 1, stages, int(stores)
 
 
-def _node(stmt: Stmt, paired: bool) -> _Node:
-    made = _Node(stmt, _key(stmt, paired))
+def _stays(body: Sequence[Stmt]) -> Callable[[Op], bool]:
+    """Which operands of the cube are not brought to L0 before everything else, because there is no room for all.
+
+    L0 holds a few blocks, and a loop in the body, or a pipeline that was written out in it, fills it by itself.
+    """
+    loops = any(isinstance(s, For) for s in body)
+    own = min((len(s.stages) for s in body if isinstance(s, Op) and s.stages), default=0)
+    return lambda op: issue_pipe(op) == "mte1" and (loops or len(op.stages) > own)
+
+
+def _node(stmt: Stmt, paired: bool, stays: Callable[[Op], bool]) -> _Node:
+    made = _Node(stmt, _key(stmt, paired, stays))
     for inner in statements((stmt,)):
         made.reads.update((*entering(inner), *leaving(inner)))
         made.reads.update(s for index in _indices(inner) if isinstance(index, Expr) for s in symbols(index))
@@ -230,7 +240,8 @@ def ordered(
     `lazy` puts each load right before its first use: what a loop without stages would do, for memories in which nothing
     else fits.
     """
-    nodes = [_node(stmt, paired) for stmt in body]
+    stays = _stays(body)
+    nodes = [_node(stmt, paired, stays) for stmt in body]
     waits: list[set[int]] = [set() for _ in nodes]
     after: list[list[int]] = [[] for _ in nodes]
     for first, then in (*_edges(nodes), *_held_back(nodes, depths or {})):

@@ -38,7 +38,7 @@ from pypto_spec.ir.nodes import (
 )
 from pypto_spec.ir.opdef import REDUCED_AXIS
 from pypto_spec.ir.rewrite import statements
-from pypto_spec.ir.types import Layout, ScalarType, TensorType, TileType
+from pypto_spec.ir.types import Layout, Memory, ScalarType, TensorType, TileType, round_up
 from pypto_spec.ops.build import torch_dtype
 from pypto_spec.ops.pad import identity, pad_value
 
@@ -271,6 +271,8 @@ class Machine:
         dtype = torch_dtype(torch(), kind.dtype)
         elements = memory.view(dtype)
         strides = (1, 1) if kind.order is Layout.DN else (kind.row_pitch, 1)
+        if kind.memory is Memory.MAT and kind.order is Layout.ZN:  # rows and columns of what it looks at, exchanged
+            strides = (1, round_up(kind.rows, kind.dtype.block))
         return torch().as_strided(elements, (kind.rows, kind.cols), strides, start // kind.dtype.bytes)
 
     def _sizeless(self, ref: BufferRef) -> bool:

@@ -70,7 +70,7 @@ class TileCopy(Copy):
 
     def inner(self, op: Op) -> Writer:
         writer = self.writer
-        return Writer(writer.names, writer.indices, op.loc, op.allow)
+        return Writer(writer.names, writer.fresh, op.loc, op.allow)
 
     def empty(self, op: Op) -> Sequence[Stmt]:
         kind = op.result.type

@@ -12,11 +12,12 @@ smaller stand behind the loops.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from pypto_spec.ir.nodes import Value
 from pypto_spec.ir.types import Memory
 from pypto_spec.passes.l0.problem import Axis, Stationary
-from pypto_spec.passes.l0.rewrite.product import Product, accumulate, multiply
+from pypto_spec.passes.l0.rewrite.product import Product, accumulate, bias_of, multiply
 from pypto_spec.passes.l0.rewrite.windows import Part
 from pypto_spec.passes.l0.rewrite.writer import STAGES, Span, Values, Writer
 from pypto_spec.records import dataclass
@@ -87,10 +88,11 @@ def _kept(
         m, n, _ = product.shape
         whole = product.of(mine, Part(0, n)) if by_rows else product.of(Part(0, m), mine)
         stays = outer.copy(whole.lhs, Memory.LEFT) if by_rows else outer.copy(whole.rhs, Memory.RIGHT)
+        bias = None if by_rows else bias_of(outer, whole)  # one for all rows
 
         def tile(inner: Writer, other: Part, held: Values) -> Values:
             at = (mine, other) if by_rows else (other, mine)
-            part = product.of(*at)
+            part = product.of(*at) if bias is None else replace(product.of(*at), bias=bias)
             moves = inner.copy(part.rhs, Memory.RIGHT) if by_rows else inner.copy(part.lhs, Memory.LEFT)
             acc = multiply(inner, part, *((stays, moves) if by_rows else (moves, stays)))
             return sink(inner, acc, *at, held)

@@ -86,18 +86,20 @@ def accumulate(writer: Writer, product: Product, k: int) -> Value:
         return _first(writer, product, *_block(writer, product, Part(0, depth)))
     done = 0
     acc = product.acc
-    if product.bias is not None or (isinstance(depth, int) and depth < 2 * k):
-        acc = _first(writer, product, *_block(writer, product, Part(0, k)))
+    if product.bias is not None:
+        acc = _first(writer, product, *_block(writer.round((writer.fresh.group(), 0)), product, Part(0, k)))
         done = k
-    elif acc is None:
+    elif acc is None and not (isinstance(depth, int) and depth < 2 * k):
         acc = _empty(writer, product)
 
     def step(inside: Writer, block: Part, carried: Values) -> Values:
         lhs, rhs = _block(inside, product, block)
+        if not carried or (block.start == 0 and not done):
+            return (_first(inside, product, lhs, rhs),)
         init = _init(product, block.start) if not done else None
         return (_added(inside, product, carried[0], lhs, rhs, init),)
 
-    (made,) = writer.along(Span("kb", depth, k, done), (acc,), step, stages=STAGES)
+    (made,) = writer.along(Span("kb", depth, k, done), () if acc is None else (acc,), step, stages=STAGES)
     return made
 
 
@@ -111,14 +113,22 @@ def _first(writer: Writer, product: Product, lhs: Value, rhs: Value) -> Value:
     operands = {"lhs": lhs, "rhs": rhs}
     if product.acc is not None:
         return _added(writer, product, product.acc, lhs, rhs, product.init)
-    if product.bias is None:
+    bias = bias_of(writer, product)
+    if bias is None:
         return writer.op("matmul", operands, {}, product.name)
-    bias = product.bias.tile
-    kind = bias.type
+    return writer.op("matmul_bias", {**operands, "bias": bias.tile}, {}, product.name)
+
+
+def bias_of(writer: Writer, product: Product) -> Window | None:
+    """The bias of a product in the bias table, None without one."""
+    bias = product.bias
+    if bias is None:
+        return None
+    kind = bias.tile.type
     assert isinstance(kind, TileType)
-    if kind.memory is not Memory.BIAS:
-        bias = writer.copy(product.bias, Memory.BIAS)
-    return writer.op("matmul_bias", {**operands, "bias": bias}, {}, product.name)
+    if kind.memory is Memory.BIAS:
+        return bias
+    return Window(writer.copy(bias, Memory.BIAS), 0, 0, bias.shape, bias.valid)
 
 
 def _added(writer: Writer, product: Product, acc: Value, lhs: Value, rhs: Value, init: Condition | None) -> Value:

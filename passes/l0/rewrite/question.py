@@ -14,8 +14,9 @@ from pypto_spec.passes.l0.refusals import Refusal, refuse
 from pypto_spec.passes.l0.rewrite.grid import Tiling
 from pypto_spec.passes.l0.rewrite.product import Product
 from pypto_spec.passes.l0.rewrite.writer import STAGES
-from pypto_spec.passes.l0.room import acc_elements, longest_k, room
+from pypto_spec.passes.l0.room import longest_k, room
 from pypto_spec.passes.l0.search import Candidate
+from pypto_spec.passes.l0.terms import grid, terms
 from pypto_spec.records import dataclass
 from pypto_spec.targets.model import Target
 
@@ -63,22 +64,8 @@ class Question:
 
     @property
     def refusal(self) -> Refusal | None:
-        """Why PyPTO would not look for a tile of these extents."""
+        """Why extents that are no whole fractals are not what the cube is good at; PyPTO does not cut them at all."""
         return refuse(self.pose(pad=False))
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether A, B, the accumulator and a bias fit L0 as they are."""
-        kind, capacity = self.product.lhs.kind, self.target.capacity
-        problem = self.pose(pad=True)
-        tiles = [
-            (TileType(kind.dtype, (self.m, self.k), Memory.LEFT), Memory.LEFT),
-            (TileType(kind.dtype, (self.k, self.n), Memory.RIGHT), Memory.RIGHT),
-            (TileType(problem.acc, (self.m, self.n), Memory.ACC), Memory.ACC),
-        ]
-        if self.product.bias is not None:
-            tiles.append((TileType(problem.acc, (1, self.n), Memory.BIAS), Memory.BIAS))
-        return all(tile.bytes <= capacity[memory] for tile, memory in tiles)
 
     def answer(self, *, stages: int = 0) -> Choice | Refusal:
         """The chooser's answer; where it cuts inside a box of L1, the answer with larger steps.
@@ -106,18 +93,20 @@ class Question:
         parts = zip(winner.tile, self.units, _cuts(winner), strict=True)
         return all(extent % unit == 0 for extent, unit, cut in parts if cut)
 
-    def deepest(self) -> int:
-        """The largest block of K with which the whole output is one tile; 0 if there is none."""
+    def whole_output(self) -> int:
+        """The cheapest block of K with which the whole output is one tile; 0 if there is none."""
         problem = self.pose(pad=True)
         m, n = problem.m, problem.n
         has = room(problem, BASELINE)
-        if acc_elements(problem, m, n) > has.acc:
-            return 0
-        if problem.width is not None and n > problem.width.most:
+        output = TileType(problem.acc, (self.m, self.n), Memory.ACC)
+        if output.bytes > problem.acc_bytes or (problem.width is not None and n > problem.width.most):
             return 0
         longest = longest_k(problem, has, m, n)
-        unit = self.units[2]
-        return longest if longest == problem.k else longest // unit * unit
+        if longest == problem.k:
+            return longest
+        at, unit = grid(problem, m, n), lcm(problem.step[2], self.units[2])
+        blocks = range(unit, longest + 1, unit)
+        return min(blocks, key=lambda k: (terms(problem, BASELINE, at, k).wall, -k), default=0)
 
 
 def tiling_of(winner: Candidate) -> Tiling:

@@ -11,7 +11,7 @@ from dataclasses import field, replace
 
 from pypto_spec.ir.expr import Index
 from pypto_spec.ir.naming import split
-from pypto_spec.ir.nodes import Condition, Op, Region, Stmt, TargetOptions, Value
+from pypto_spec.ir.nodes import Condition, For, Op, Region, Stmt, TargetOptions, Value
 from pypto_spec.ir.rewrite import ops
 from pypto_spec.ir.types import Layout, Memory, TileType
 from pypto_spec.passes.l0.choice import Choice
@@ -127,15 +127,14 @@ class Finder:
         if product is None or op.attrs.get("phase", "unspecified") != "unspecified":
             return
         question = self.question(product)
-        refusal = question.refusal
-        if refusal is not None and question.is_whole:
-            self.findings.whole(op, refusal)
-            return
         answer = question.answer()
         if isinstance(answer, Refusal):
             self.findings.refused(op, answer)
             return
         if not answer.is_tiled:
+            refusal = question.refusal
+            if refusal is not None:
+                self.findings.whole(op, refusal)
             return
         self._cut(op, question, answer)
 
@@ -189,10 +188,18 @@ class Finder:
             self.sites.at[leaves] = Site(op, _cut_to_valid(product), tiling, leaves)
             return
         if why:
-            deepest = question.deepest()
-            self.findings.output_kept(op, question, choice, why, deepest)
-            if deepest:
-                self._along_k(op, question, deepest)
+            k = question.whole_output()
+            if not (k and self._is_added_to(op)):
+                self.findings.output_kept(op, question, choice, why, k)
+            if k:
+                self._along_k(op, question, k)
+
+    def _is_added_to(self, op: Op) -> bool:
+        """Whether a product is a part of a sum, which is one tile by its nature."""
+        return op.name == "matmul_acc" or any(
+            isinstance(r, For) or (isinstance(r, Op) and r.operands.get("acc") is op.result)
+            for r in self.readers.of(op.result)
+        )
 
     def _along_k(self, op: Op, question: Question, k: int) -> None:
         """Cut K only, where the product stands."""
@@ -247,7 +254,9 @@ class Finder:
         kind = value.type
         assert isinstance(kind, TileType)
         if reader.name in PRODUCTS:
-            if op is not None:
+            if reader.operands.get("acc") is value:
+                return "another product adds to it, and an accumulator is one tile"
+            if op is not None and kind.bytes > self.target.capacity[Memory.ACC]:
                 self.findings.chained(op, kind.dtype)
             return "another product reads it as it is"
         if not self.goes_to_mat(reader):
@@ -255,7 +264,7 @@ class Finder:
         made = reader.result.type
         assert isinstance(made, TileType)
         if made.dtype.name not in _HALF:
-            if op is not None:
+            if op is not None and kind.bytes > self.target.capacity[Memory.ACC]:
                 self.findings.chained(op, made.dtype)
             return f"it goes to `mat` as {made.dtype}"
         if kind.valid is not None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from itertools import count
 
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Index, sub, sym
 from pypto_spec.ir.loops import loop_symbol
 from pypto_spec.ir.naming import Names, split, unused
-from pypto_spec.ir.nodes import Attr, Carry, For, Op, Stmt, Value
+from pypto_spec.ir.nodes import Attr, Carry, For, Op, Stage, Stmt, Value
+from pypto_spec.ir.rewrite import with_parts
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.l0.rewrite.windows import Part, Window
@@ -24,13 +26,18 @@ SUFFIX: Mapping[Memory, str] = {Memory.LEFT: "l0a", Memory.RIGHT: "l0b", Memory.
 """What is put behind the name of a tile for its copy in a memory."""
 
 
-class Indices:
-    """Names of loop indices that nothing else in a program has."""
+class Fresh:
+    """Names of loop indices, and numbers of groups of copies, that nothing else in a program has."""
 
-    def __init__(self, taken: Iterable[str]) -> None:
+    def __init__(self, taken: Iterable[str], group: int = 0) -> None:
         self._taken = set(taken)
+        self._groups = count(group)
 
-    def fresh(self, name: str) -> str:
+    def group(self) -> int:
+        """The number of a new group."""
+        return next(self._groups)
+
+    def index(self, name: str) -> str:
         """The name, with a number where it is taken."""
         return unused(name, self._taken)
 
@@ -67,17 +74,25 @@ Body = Callable[["Writer", Part, Values], Values]
 
 @dataclass(slots=True)
 class Writer:
-    """Collects statements; `loc` is the place in the source that they stand for, `allow` its suppressions."""
+    """Collects statements; `loc` is the place in the source that they stand for, `allow` its suppressions.
+
+    `stages` says of copies into L0 which copy of a pipeline they are, where its rounds are written out.
+    """
 
     names: Names
-    indices: Indices
+    fresh: Fresh
     loc: Loc
     allow: frozenset[str] = frozenset()
     body: list[Stmt] = field(default_factory=list)
+    stages: tuple[Stage, ...] = ()
 
     def inner(self) -> Writer:
         """A writer of a block inside this one."""
-        return Writer(self.names, self.indices, self.loc, self.allow)
+        return Writer(self.names, self.fresh, self.loc, self.allow)
+
+    def round(self, stage: Stage) -> Writer:
+        """A writer of the same block, of one round of a pipeline."""
+        return Writer(self.names, self.fresh, self.loc, self.allow, self.body, (stage, *self.stages))
 
     def op(self, name: str, operands: Mapping[str, Value], attrs: Mapping[str, Attr], into: str) -> Value:
         """One op whose result gets a new name."""
@@ -88,10 +103,15 @@ class Writer:
     def copy(self, window: Window, memory: Memory) -> Value:
         """A window of L1 in a memory of L0."""
         base = f"{split(window.tile.name)[0].removesuffix('_l1')}_{SUFFIX[memory]}"
+        attrs: dict[str, Attr] = {"memory": memory}
         if window.is_whole:
-            return self.op("move", {"from": window.tile}, {"memory": memory}, base)
-        attrs: dict[str, Attr] = {"at": (window.row, window.col), "shape": window.shape, "memory": memory}
-        return self.op("extract", {"x": window.tile}, attrs, base)
+            name, operands = "move", {"from": window.tile}
+        else:
+            name, operands = "extract", {"x": window.tile}
+            attrs = {"at": (window.row, window.col), "shape": window.shape, **attrs}
+        made = make(name, operands, attrs, self.loc, into=self.names.fresh(base), allow=self.allow)
+        self.body.append(with_parts(made, stages=self.stages))
+        return made.result
 
     def tile(
         self, name: str, shape: tuple[int, int], dtype: DType, memory: Memory, valid: tuple[Index, Index] | None = None
@@ -104,28 +124,25 @@ class Writer:
         self.body.append(Op(defn=defn, operands={}, attrs=attrs, results=(value,), loc=self.loc, allow=self.allow))
         return value
 
-    def along(
-        self, span: Span, carried: Values, body: Body, *, stages: int = 1, double: bool = False, loops: int = 2
-    ) -> Values:
+    def along(self, span: Span, carried: Values, body: Body, *, stages: int = 1, double: bool = False) -> Values:
         """All parts of an axis: a loop over the full ones, with `stages` of them in flight, and behind it the rest.
 
-        `loops` full parts make a loop; fewer are written one after the other. `double` lets two accumulators take turns
-        in it.
+        Two full parts make a loop; one is written as it is. `double` lets two accumulators take turns in the loop.
         """
         full = span.full
-        done = 0
-        if full is None or full >= loops:
+        if full is None or full > 1:
             carried = self._loop(span, carried, body, stages, double)
-            done = full or 0
-        for number in range(done, full or 0):
-            carried = body(self, Part(span.start + number * span.size, span.size), carried)
+        parts = [Part(span.start, span.size)] if full == 1 else []
         if span.rest:
-            carried = body(self, Part(span.start + (full or 0) * span.size, span.rest), carried)
+            parts.append(Part(span.start + (full or 0) * span.size, span.rest))
+        group = self.fresh.group() if stages > 1 and parts else 0
+        for number, part in enumerate(parts):
+            carried = body(self.round((group, number)) if stages > 1 else self, part, carried)
         return carried
 
     def _loop(self, span: Span, carried: Values, body: Body, stages: int, double: bool) -> Values:
         stop = span.total if span.full is None else span.start + span.full * span.size
-        index = loop_symbol(self.indices.fresh(span.name), span.start, stop, span.size)
+        index = loop_symbol(self.fresh.index(span.name), span.start, stop, span.size)
         args = tuple(Value(self.names.fresh(v.name), v.type) for v in carried)
         inside = self.inner()
         ends = body(inside, Part(sym(index), span.size), args)

@@ -12,7 +12,7 @@ from tests.golden.op_cases import cases, written_as_let
 from tests.golden.spec_text import Shape
 from tests.golden.tails import TILE, NotCutError, cut
 
-_MAKERS = {"compare": ("cmp",), "sort": ("sort", "sort32")}
+_MAKERS = {"compare": ("cmp",), "sort": ("sort", "sort32"), "matmul": ("matmul", "gemv")}
 """The operators that make what others of a family take; a dtype is refused there already."""
 
 MOST = 2

@@ -24,7 +24,7 @@ from pypto_spec.ir.orders import cell, cells
 from pypto_spec.ir.rewrite import Rewriter, statements, used_values
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.products import whole
-from pypto_spec.passes.products.blocked import Tile, place, tiles
+from pypto_spec.passes.products.blocked import Tile, least_read, place, tiles
 from pypto_spec.passes.products.plan import Plan, divide
 from pypto_spec.passes.products.product import Product, Reader, is_product
 from pypto_spec.passes.products.writer import Writer
@@ -161,11 +161,15 @@ class _Region:
 
     def cell(self, product: Product, plan: Plan, writer: Writer, counts: tuple[int, ...], place: Index) -> None:
         """The tile at one place of the order asked for."""
-        found = cell(self.region.order, counts, place)
+        found = cell(self.region.order or self.order(plan, counts), counts, place)
         at = found.first
         if found.condition is not None:
             at = self.picked(writer, found.condition, counts, found.first, found.rest)
         self.tile(product, plan, writer, at)
+
+    def order(self, plan: Plan, counts: tuple[int, ...]) -> str:
+        """The order of a region that has none written: cores that run at once read the least together."""
+        return "row" if self.shared is None else least_read(plan, counts[-2], counts[-1], self.cores())
 
     def picked(
         self,

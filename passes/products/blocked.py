@@ -187,3 +187,19 @@ def place(plan: Plan, cell: Sequence[Index]) -> tuple[tuple[Index, ...], tuple[I
     """The leading indices of a cell, and its first row and column."""
     *batch, row, col = cell
     return tuple(batch), (mul(row, plan.m), mul(col, plan.n))
+
+
+def least_read(plan: Plan, rows: int, columns: int, cores: int) -> str:
+    """The order of a grid in which as many cells in a row as there are cores have the fewest rows and columns.
+
+    Cores that run at once read each row of A and each column of B from GM once, so their number is what GM has to give.
+    Groups that leave no rest are taken where they are as good within a tenth.
+    """
+
+    def read(group: int) -> int:
+        return group * plan.m + min(-(-cores // group), columns) * plan.n
+
+    best = min(range(1, min(rows, cores) + 1), key=read)
+    whole = min((g for g in range(1, min(rows, cores) + 1) if rows % g == 0), key=read)
+    group = whole if 10 * read(whole) <= 11 * read(best) else best
+    return "row" if group == 1 else f"swizzle:{group}"

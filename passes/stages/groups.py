@@ -37,8 +37,8 @@ def stages_apart(op: Op) -> tuple[Stage, ...]:
     """The copies that an op is in, of all pipelines whose copies of what it makes have buffers of their own.
 
     Operands of the cube are brought to L1 and L0 by the innermost pipeline around them, in turn through as many buffers
-    as it has stages. The copies of a pipeline outside go on in these: the next one's first operand comes in as soon as one
-    of them is free, and buffers of its own would be empty most of the time.
+    as it has stages. The copies of a pipeline outside go on in these: the next one's first operand comes in as soon as
+    one of them is free, and buffers of its own would be empty most of the time.
     """
     if any(isinstance(v.type, TileType) and v.type.memory in OPERANDS for v in op.results):
         return op.stages[:1]

@@ -197,7 +197,9 @@ def least_read(plan: Plan, rows: int, columns: int, cores: int) -> str:
     """
 
     def read(group: int) -> int:
-        return group * plan.m + min(-(-cores // group), columns) * plan.n
+        across = min(-(-cores // group), columns)
+        down = min(group * -(-cores // (group * across)), rows)
+        return down * plan.m + across * plan.n
 
     best = min(range(1, min(rows, cores) + 1), key=read)
     whole = min((g for g in range(1, min(rows, cores) + 1) if rows % g == 0), key=read)

@@ -2,6 +2,7 @@
 
 Loads and stores keep their window of as many dimensions as the tensor has; creations, reshapes and slices get two. What
 runs over the dimension before the last (column reductions and spreads) needs the dimensions before that to be 1.
+`batch_matmul` becomes a `matmul` of each pair of matrices, where the result is stored (`stacks`).
 """
 
 from __future__ import annotations
@@ -20,19 +21,29 @@ from pypto_spec.ir.rewrite import Rewriter, definitions
 from pypto_spec.ir.types import TensorType, TileType
 from pypto_spec.ops.window import place_window
 from pypto_spec.passes.base import Context, Pass, Property
+from pypto_spec.passes.stacks import Stacks
+from pypto_spec.targets.model import Target
 
 
 class _Flattener(Rewriter):
-    def __init__(self) -> None:
+    def __init__(self, target: Target) -> None:
         super().__init__()
+        self.target = target
+        self.stacks: Stacks | None = None
         self.shapes: dict[Value, tuple[int, ...]] = {}  # of flat values, what they were
 
     def region(self, region: Region) -> Region:
         if all(not isinstance(v.type, TileType) or len(v.type.shape) == 2 for v in definitions(region.body)):
             return region
+        self.stacks = Stacks(region, self.target)
         return super().region(region)
 
     def op(self, op: Op) -> Sequence[Stmt]:
+        assert self.stacks is not None
+        if any(v in self.stacks.made for v in op.results):
+            return ()
+        if op.name == "store" and op.operands["from"] in self.stacks.made:
+            return tuple(self.stacks.stores(op, self.values))
         before = {f: self.shapes[v] for f, v in op.operands.items() if v in self.shapes}
         if op.name == "store":
             return (self.store(op, before["from"]) if "from" in before else op,)
@@ -150,7 +161,7 @@ def _valid(valid: tuple[Index, ...], shape: tuple[int, ...], loc: Loc, name: str
 
 def run(program: Program, context: Context) -> Program:
     """Flatten the tiles of every region that has others than two-dimensional ones."""
-    return _Flattener().program(program)
+    return _Flattener(context.target).program(program)
 
 
 FLATTEN_TILE_ND_TO_2D = Pass(

@@ -15,12 +15,14 @@ from dataclasses import replace
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.memory import NO_PATH
 from pypto_spec.diagnostics.span import Loc
-from pypto_spec.ir.expr import Index, add
+from pypto_spec.ir.expr import Index, add, to_text
 from pypto_spec.ir.naming import Names, split
 from pypto_spec.ir.nodes import Attr, For, Op, Phi, Program, Region, Stmt, Value
 from pypto_spec.ir.opdef import Inference
 from pypto_spec.ir.rewrite import Rewriter, used_values, with_parts
 from pypto_spec.ir.types import Layout, Memory, TileType
+from pypto_spec.ops.matmul_checks import accumulator_as_operand
+from pypto_spec.ops.registry import OPS
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.making import in_memory, make
 from pypto_spec.passes.places.choice import Places
@@ -81,6 +83,10 @@ class _Inferrer(Rewriter):
     # Ops
 
     def op(self, op: Op) -> Sequence[Stmt]:
+        if (field := _windowed(op)) is not None and op.operands[field] in self.windows:
+            return self.op_of_window(op, op.operands[field])
+        if op.name == "assemble" and op.operands["target"] in self.windows:
+            raise self.no_window(op)
         made: list[Stmt] = []
         operands = dict(op.operands)
         for field, value in op.operands.items():
@@ -95,6 +101,24 @@ class _Inferrer(Rewriter):
             op = with_parts(op, operands=operands)
         made.append(self.result(op))
         return made
+
+    def op_of_window(self, op: Op, source: Value) -> Sequence[Stmt]:
+        """A copy of a window of a tile in `mat`, or a view of it, as one of the tile that the window is of."""
+        base, start, _ = self.windows[source]
+        if op.name == "transpose_view":
+            assert self.names is not None
+            whole = make("transpose_view", {"x": base}, {}, op.loc, into=self.names.fresh(split(base.name)[0]))
+            made = self.result(op)
+            self.windows[made.result] = whole.result, (start[1], start[0]), op.loc
+            return whole, made
+        kind = source.type
+        assert isinstance(kind, TileType)
+        at = op.attrs.get("at", (0, 0))
+        assert isinstance(at, tuple)
+        attrs: dict[str, Attr] = {"shape": kind.shape, **op.attrs, "at": tuple(map(add, start, at))}
+        for field in [name for name in attrs if name not in {f.name for f in OPS["extract"].fields}]:
+            attrs.pop(field)
+        return (self.result(replace(op, defn=OPS["extract"], operands={"x": base}, attrs=attrs)),)
 
     def result(self, op: Op) -> Op:
         """The op with its result in its memory."""
@@ -155,6 +179,9 @@ class _Inferrer(Rewriter):
         way = route(self.target, have, want)
         if way is None or Memory.GM in way or Memory.VEC in way:
             raise self.no_path(op, field, value, have, want)
+        if have is Memory.ACC and op.defn.role == "matmul":
+            assert isinstance(value.type, TileType)
+            raise accumulator_as_operand(Inference(op.defn, op.operands, op.attrs, op.loc), field, value.type)
         steps: list[Stmt] = []
         here = value
         for memory in way[1:]:
@@ -187,6 +214,23 @@ class _Inferrer(Rewriter):
         source = op.operands["x"]
         base, start, _ = self.windows.get(source, (source, (0, 0), op.loc))
         return base, (add(start[0], at[0]), add(start[1], at[1])), op.loc
+
+    def no_window(self, op: Op) -> CompileError:
+        """The error for an `assemble` into a window of a tile in `mat`, which has no memory of its own."""
+        target, at = op.operands["target"], op.attrs["at"]
+        base, start, loc = self.windows[target]
+        assert isinstance(at, tuple)
+        name, whole = split(target.name)[0], split(base.name)[0]
+        where = ", ".join(to_text(add(a, b)) for a, b in zip(start, at, strict=True))
+        found = diagnose(
+            NO_PATH,
+            op.loc.field("target"),
+            f"no path into `{name}`: it is a window of `{whole}` in `mat`, and `assemble` writes to whole tiles",
+            label=f"a window of `{whole}`",
+            secondary=[Label(loc.span, "the window is taken here")],
+            helps=[f"assemble into `{whole}` itself: `target: {whole}`, `at: [{where}]`"],
+        )
+        return CompileError([found])
 
     def no_path(self, op: Op, field: str, value: Value, have: Memory, want: Memory) -> CompileError:
         """The error for an operand that stands where the operator cannot take it."""
@@ -241,7 +285,12 @@ class _Dropper(Rewriter):
         self.gone = gone
 
     def op(self, op: Op) -> Sequence[Stmt]:
-        return () if op.name == "slice" and op.result in self.gone else (op,)
+        return () if op.results and op.result in self.gone else (op,)
+
+
+def _windowed(op: Op) -> str | None:
+    """The operand of an op that can be a window of a tile in `mat`: `move`, `extract` and `transpose_view` take one."""
+    return {"move": "from", "extract": "x", "transpose_view": "x"}.get(op.name)
 
 
 def _bad_result(op: Op, memory: Memory, allowed: tuple[Memory, ...], target: Target) -> CompileError:

@@ -30,14 +30,14 @@ def check_contents(program: Program, sink: Sink) -> None:
                     continue
                 if op.defn.role == "view":
                     created[op.result] = origin
-                elif (field != op.defn.reuses or _adds(op)) and origin not in told:
+                elif (field != op.defn.reuses or _adds(op, field)) and origin not in told:
                     told.add(origin)
                     _report(op, field, value, origin, sink)
 
 
-def _adds(op: Op) -> bool:
+def _adds(op: Op, field: str) -> bool:
     """Whether an op that changes an operand in place adds to what stands there, whatever happens."""
-    return op.defn.role == "matmul" and "init" not in op.attrs
+    return op.defn.role == "matmul" and field == op.defn.reuses and "init" not in op.attrs
 
 
 def _report(op: Op, field: str, value: Value, origin: Op, sink: Sink) -> None:
@@ -50,7 +50,7 @@ def _report(op: Op, field: str, value: Value, origin: Op, sink: Sink) -> None:
         label="reads undefined elements",
         secondary=[Label(origin.loc.span, f"`{created}` is created here")],
         helps=[f"start from zero with `{op.name.removesuffix('_acc')}`, or say when with `init`"]
-        if _adds(op)
+        if _adds(op, field)
         else [
             f"start from a value: `- full: {{into: {created}, ..., value: 0}}`",
             f"or bind `{created}` again before it is read; a `load` and every other statement makes its own tile, "

@@ -194,8 +194,8 @@ class Machine:
         """Leave of the operands of a product what it goes through: the K that is valid of the left one."""
         kind = op.operands["lhs"].type
         if isinstance(kind, TileType) and kind.valid is not None:
-            depth = self._number(kind.valid[1])
-            inputs["lhs"], inputs["rhs"] = inputs["lhs"][:, :depth], inputs["rhs"][:depth]
+            depth = self._number(kind.valid[-1])
+            inputs["lhs"], inputs["rhs"] = inputs["lhs"][..., :depth], inputs["rhs"][..., :depth, :]
         if inputs["lhs"].is_floating_point():
             record(*(inputs[side].to(torch().float64) for side in ("lhs", "rhs")))
 

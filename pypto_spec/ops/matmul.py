@@ -11,7 +11,7 @@ from pypto_spec.ir.expr import Index
 from pypto_spec.ir.instr import Step
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Memory, TileType, ValueType
-from pypto_spec.ops.build import INTO, no_scratch, torch_dtype
+from pypto_spec.ops.build import INTO, no_scratch, no_steps, torch_dtype
 from pypto_spec.ops.cube.leaving import FINAL, PHASE, flag_of, is_distance
 from pypto_spec.ops.cube.mmad import ACCUMULATOR, OPERANDS, mmad
 from pypto_spec.ops.matmul_arrays import infer_arrays
@@ -25,6 +25,7 @@ from pypto_spec.ops.matmul_checks import (
     matrices,
     valid_of,
 )
+from pypto_spec.ops.matmul_stacks import infer_stacks
 from pypto_spec.ops.registry import define
 
 LHS = Field(name="lhs", kind="tile", doc="left operand [M, K]", examples=("a",))
@@ -178,3 +179,31 @@ for _suffix, _fields, _doc, _example in _FORMS:
         _fields,
         f"- gemv{_suffix}: {{{_example}}}",
     )
+
+define(
+    OpDef(
+        name="batch_matmul",
+        family="matmul",
+        doc="the products of two stacks of matrices, pair by pair; stored, or brought back for another one",
+        fields=(
+            INTO,
+            Field(name="lhs", kind="tile", doc="left operands [..., M, K]", examples=("a",)),
+            Field(
+                name="rhs",
+                kind="tile",
+                doc="right operands [..., K, N], as many, or one of either for all of the other",
+                examples=("b",),
+            ),
+        ),
+        role="matmul",
+        pipe="m",
+        infer=infer_stacks,
+        dtypes=OPERANDS,
+        dtype_of="lhs",
+        torch=_meaning,
+        recipe=no_steps,  # FlattenTileNdTo2D makes a matmul of each pair
+        scratch=no_scratch,
+        spaces={field: SPACES[field] for field in ("into", "lhs", "rhs")},
+        example="- batch_matmul: {into: c, lhs: a, rhs: b}",
+    )
+)

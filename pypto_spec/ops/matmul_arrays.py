@@ -38,7 +38,7 @@ def infer_arrays(inference: Inference) -> ArrayType:
             label=f"K is {depth} here",
             helps=(f"{listing(words)} takes it transposed" if words else "K must be one extent",),
         )
-    return ArrayType(_dtype(inference, ACCUMULATOR[lhs.dtype]), (*_batch(inference, lhs.shape, rhs.shape), m, n))
+    return ArrayType(_dtype(inference, ACCUMULATOR[lhs.dtype]), (*broadcast(inference, lhs.shape, rhs.shape), m, n))
 
 
 def _turned(shape: tuple[int, ...], turned: bool) -> tuple[int, int]:
@@ -59,15 +59,18 @@ def _dtype(inference: Inference, acc: DType) -> DType:
     )
 
 
-def _batch(inference: Inference, lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast(inference: Inference, lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
+    """The leading dimensions of a product; refuses those that are neither alike nor 1."""
     a, b = lhs[:-2], rhs[:-2]
     size = max(len(a), len(b))
     a, b = (1,) * (size - len(a)) + a, (1,) * (size - len(b)) + b
     if any(x != y and 1 not in (x, y) for x, y in zip(a, b, strict=True)):
         raise inference.fail(
             rules.SHAPE_MISMATCH,
-            f"`matmul` of {shape_text(lhs)} and {shape_text(rhs)}: the leading dimensions must be alike, or 1",
+            f"`{inference.defn.name}` of {shape_text(lhs)} and {shape_text(rhs)}: the leading dimensions must be "
+            "alike, or 1",
             "rhs",
-            helps=("reshape one of them",),
+            label=f"{shape_text(rhs[:-2])} here, {shape_text(lhs[:-2])} in `lhs`",
+            helps=("take as many matrices of both, or one",),
         )
     return tuple(max(pair) for pair in zip(a, b, strict=True))

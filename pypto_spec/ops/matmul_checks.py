@@ -56,10 +56,10 @@ def matrices(inference: Inference, *fields: str) -> tuple[TileType, ...]:
 
 
 def check_operands(inference: Inference, lhs: TileType, rhs: TileType) -> None:
-    """Refuse dtypes that the cube does not multiply, and accumulators as they are."""
+    """Refuse dtypes that the cube does not multiply."""
     for field, tile in (("lhs", lhs), ("rhs", rhs)):
-        if tile.memory is Memory.ACC:
-            raise _accumulator(inference, field, tile)
+        if tile.memory is Memory.ACC and lhs.dtype is not rhs.dtype:
+            raise accumulator_as_operand(inference, field, tile)
         if tile.dtype not in OPERANDS:
             raise inference.fail(
                 rules.DTYPE_UNSUPPORTED,
@@ -86,7 +86,8 @@ def check_operands(inference: Inference, lhs: TileType, rhs: TileType) -> None:
         )
 
 
-def _accumulator(inference: Inference, field: str, tile: TileType) -> CompileError:
+def accumulator_as_operand(inference: Inference, field: str, tile: TileType) -> CompileError:
+    """The error for an operand that is a product, and has not come back to `mat`."""
     name, other = name_of(inference, field), inference.type("rhs" if field == "lhs" else "lhs").dtype
     fits = [d for d in OPERANDS if d in TO_MAT and mode(tile.dtype, d, Way()) is not None]
     dtype = other if other in fits else fits[0] if fits else None

@@ -109,7 +109,8 @@ def _of_the_cube(defn: OpDef, field: str, dtype: DType) -> TileType:
     rows = 1 if defn.name.startswith("gemv") else ROWS
     shape = {"lhs": (rows, COLS), "rhs": (COLS, ROWS), "acc": (rows, ROWS), "bias": (1, ROWS)}[field]
     kind = dtype if field in ("lhs", "rhs") else ACCUMULATOR[dtype]
-    return TileType(kind, shape, defn.spaces[field][0])
+    stack = (2,) if defn.name.startswith("batch") else ()
+    return TileType(kind, (*stack, *shape), defn.spaces[field][0])
 
 
 def ways(defn: OpDef) -> Iterator[tuple[str, Op]]:

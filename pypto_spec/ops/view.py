@@ -276,10 +276,10 @@ define(
 def _infer_transpose_view(inference: Inference) -> ValueType:
     x = inference.type("x")
     name = inference.operands["x"].name
-    if not isinstance(x, TileType) or len(x.shape) != 2:
+    if not isinstance(x, TileType) or len(x.shape) < 2:
         raise inference.fail(
             rules.LEVEL_MIX,
-            f"`transpose_view` sees a tile of two dimensions with its axes exchanged; `{name}` is {x}",
+            f"`transpose_view` sees a tile with its last two axes exchanged; `{name}` is {x}",
             "x",
             helps=("of whole arrays, `matmul` takes operands as they are: `a_trans: true`, `b_trans: true`",),
         )
@@ -292,8 +292,8 @@ def _infer_transpose_view(inference: Inference) -> ValueType:
             helps=(f"load `{name}` with `layout: nz`",),
         )
     layout = Layout.NZ if x.layout is Layout.ZN else Layout.ZN
-    valid = None if x.valid is None else (x.valid[1], x.valid[0])
-    return TileType(x.dtype, (x.cols, x.rows), x.memory, layout, valid)
+    valid = None if x.valid is None else (*x.valid[:-2], x.valid[-1], x.valid[-2])
+    return TileType(x.dtype, (*x.shape[:-2], x.shape[-1], x.shape[-2]), x.memory, layout, valid)
 
 
 def _transpose_view_meaning(torch: Any, inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
@@ -304,7 +304,7 @@ define(
     OpDef(
         name="transpose_view",
         family="view",
-        doc="a tile in `mat` with its axes exchanged, without a copy: what a transposed operand of `matmul` is",
+        doc="a tile in `mat` with its last two axes exchanged, without a copy: a transposed operand of `matmul`",
         fields=(INTO, X),
         role="view",
         pipe="mte1",

@@ -48,6 +48,16 @@ def product(name: str) -> str:
         f"      - load: {{into: {tile}, from: g_{tile}, at: [0, 0], shape: {shape}}}\n"
         for tile, shape in (("a", [rows, 128]), ("b", [128, 128]), ("d", [1, 128]))
     )
+    if name == "batch_matmul":
+        return (
+            "spec: v1\nname: k\ntensors:\n  a: {dtype: fp16, shape: [2, 64, 32]}\n"
+            "  b: {dtype: fp16, shape: [2, 32, 64]}\n  out: {dtype: fp32, shape: [2, 64, 64], access: out}\n"
+            "program:\n  - region: k\n    body:\n"
+            "      - load: {into: l, from: a, at: [0, 0, 0], shape: [2, 64, 32]}\n"
+            "      - load: {into: r, from: b, at: [0, 0, 0], shape: [2, 32, 64]}\n"
+            f"      {example.replace(': a', ': l').replace(': b', ': r')}\n"
+            "      - store: {from: c, to: out, at: [0, 0, 0]}\n"
+        )
     if name.endswith("_acc"):
         bring += f"      - {name.removesuffix('_acc')}: {{into: c, lhs: a, rhs: b}}\n"
     last = "      - matmul: {into: c, lhs: a, rhs: bt}\n" if name == "transpose_view" else ""

@@ -41,6 +41,20 @@ def products(defn: OpDef, name: str, dtype: DType, shape: Shape) -> Iterator[Cas
         yield Case(spec.text(), not acc.is_float)
 
 
+def stacks(name: str, dtype: DType, shape: Shape) -> Iterator[Case]:
+    """batch_matmul of two matrices of `shape` each, and of two with one."""
+    (rows, depth), width, acc = shape, _width(shape), ACCUMULATOR.get(dtype, dtype)
+    if 2 * depth * max(rows, width) * dtype.bytes > 400_000:
+        return
+    for left, right in (((2, rows, depth), (2, depth, width)), ((rows, depth), (2, depth, width))):
+        spec = Spec(f"{name}_{len(left)}")
+        spec.load("lhs", dtype, left)
+        spec.load("rhs", dtype, right)
+        spec.body.append("batch_matmul: {into: y, lhs: lhs, rhs: rhs}")
+        spec.store("y", acc, (2, rows, width))
+        yield Case(spec.text(), not acc.is_float)
+
+
 def views(name: str, dtype: DType, shape: Shape) -> Iterator[Case]:
     """transpose_view of an operand of `shape`, as the right operand [K, N] and as the left one [M, K]."""
     rows, cols = shape

@@ -10,7 +10,7 @@ from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ops.cast import MODES, NATIVE, cast_chain
 from pypto_spec.ops.registry import OPS, form
 from tests.golden.choice_cases import bring, compared
-from tests.golden.cube_cases import products, views
+from tests.golden.cube_cases import products, stacks, views
 from tests.golden.harness import Case
 from tests.golden.place_cases import PLACES
 from tests.golden.sort_cases import SORTS
@@ -267,6 +267,8 @@ def cases(defn: OpDef, dtype: DType, shape: Shape, name: str, thorough: bool) ->
         spec = Spec(name)
         compared(spec, defn, dtype, shape)
         yield Case(spec.text(), True)
+    elif defn.name == "batch_matmul":
+        yield from stacks(name, dtype, shape)
     elif defn.role == "matmul":
         yield from products(defn, name, dtype, shape)
     elif defn.name == "transpose_view":

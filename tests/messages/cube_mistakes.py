@@ -22,6 +22,7 @@ tensors:
   b2:  {dtype: fp16, shape: [1024, N]}
   out: {dtype: fp32, shape: [M, N], access: out}
   low: {dtype: int32, shape: [M, N], access: inout}
+  so:  {dtype: fp32, shape: [2, M, N], access: inout}
   to:  {dtype: fp16, shape: [M, K], access: inout}
 program:
   - region: product
@@ -62,6 +63,8 @@ DEEP = (
     "load: {into: w, from: a2, at: [0, 0], shape: [M, 1024]}",
     "load: {into: v, from: b2, at: [0, 0], shape: [1024, N]}",
 )
+STACK = "load: {into: q, from: s, at: [0, 0, 0], shape: [2, M, K]}"
+STACKED = "move: {into: v, from: z}\n      - store: {from: v, to: so, at: [0, 0, 0]}"
 BACK = "move: {into: t, from: y, memory: mat, dtype: %s}"
 
 
@@ -232,10 +235,17 @@ CUBE_MISTAKES: tuple[Mistake, ...] = (
     ),
     edit(
         "stack_of_matrices",
-        LEFT,
-        lines("load: {into: l, from: s, at: [0, 0, 0], shape: [2, M, K]}"),
+        PRODUCT,
+        lines(STACK, "matmul: {into: z, lhs: q, rhs: r}") + PRODUCT,
         "PS3001",
-        lines("load: {into: q, from: s, at: [0, 0, 0], shape: [1, M, K]}") + LEFT,
+        lines(STACK, "batch_matmul: {into: z, lhs: q, rhs: r}", "store: {from: z, to: so, at: [0, 0, 0]}") + PRODUCT,
+    ),
+    edit(
+        "stack_read_as_one",
+        PRODUCT,
+        lines(STACK, "batch_matmul: {into: z, lhs: q, rhs: r}", STACKED) + PRODUCT,
+        "PS3021",
+        lines(STACK, "batch_matmul: {into: z, lhs: q, rhs: r}", "store: {from: z, to: so, at: [0, 0, 0]}") + PRODUCT,
     ),
     edit("transposed_by_a_flag", PRODUCT, PRODUCT.replace("}", ", a_trans: true}"), "PS3011", PRODUCT),
     edit("layout_without_memory", LEFT, LEFT.replace("}", ", layout: zz}"), "PS3001", LEFT),

@@ -105,7 +105,8 @@ def example_operands(defn: OpDef, dtype: DType) -> dict[str, ValueType]:
             rows, cols = PRODUCT[field.name]
             kind = dtype if field.name in ("lhs", "rhs") else ACCUMULATOR[dtype]
             shape = (1 if rows == 8 and defn.name.startswith("gemv") else rows, cols)
-            found[field.name] = TileType(kind, shape, defn.spaces[field.name][0])
+            stack = (2,) if defn.name.startswith("batch") else ()
+            found[field.name] = TileType(kind, (*stack, *shape), defn.spaces[field.name][0])
         elif field.kind == "tile":
             spread = defn.role in VECTOR and (field.name != defn.dtype_of or defn.name in VECTOR)
             if defn.family == "compare" and field.name != defn.dtype_of and field.name != "b":

@@ -41,7 +41,7 @@ SCALED: Mapping[tuple[DType, DType], str] = {
 }
 """The mode with one scale; with a scale a column it has a `V` before it."""
 
-TO_MAT = frozenset({FP16, BF16, INT8})
+TO_MAT = (FP16, BF16, INT8)
 """Dtypes of outputs into L1 on dav-2201: 4-byte ones would need another fractal."""
 
 

@@ -52,7 +52,7 @@ def check_copies(
     out: bool,
 ) -> None:
     """Refuse a window that no list of copies takes; `tile` is the one on chip, in a memory that is known."""
-    if tile.memory is None:
+    if tile.memory is None or (tile.memory is Memory.ACC and len(tile.shape) > 2):  # a stack goes matrix by matrix
         return
     name = inference.operands[field].name
     if tile.order is Layout.DN and tile.memory is Memory.VEC and (tensor.shape[-1] != 1 or _spread(tensor, shape)):

@@ -6,7 +6,8 @@ product still goes on, and no other flag is needed between the two. In a loop th
 
 An accumulator takes part if one statement reads it whole, and the way back from there to where it begins leads through
 products and loops that run at least once. What the author wrote a `phase` for, and all that it is added to, is left
-as it is.
+as it is. Flags order accesses of the very same bytes, and accumulators share places: so either all accumulators of a
+region take part, and have one extent, or none does.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pypto_spec.ir.layouts import FRACTAL_ROWS
 from pypto_spec.ir.loops import least_trips
 from pypto_spec.ir.nodes import Attr, Condition, For, Op, Program, Region, Stmt, Value
 from pypto_spec.ir.rewrite import Rewriter, ops, with_parts
-from pypto_spec.ir.types import Memory, TileType
+from pypto_spec.ir.types import Memory, TileType, round_up
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.l0.rewrite.uses import Readers
 from pypto_spec.records import dataclass
@@ -43,9 +44,14 @@ class _Region:
     def __init__(self, region: Region) -> None:
         self.readers = Readers(region.body)
         self.attrs: dict[Op, Mapping[str, Attr]] = {}
+        products = [op for op in ops(region.body) if op.defn.role == "matmul" and not _is_set(op)]
+        if len({_extent(op) for op in products}) != 1:
+            return
         for op in ops(region.body):
             if _takes_away(op):
                 self._drain(op)
+        if not self.attrs.keys() >= set(products):
+            self.attrs = {}
 
     def _drain(self, drain: Op) -> None:
         value = drain.operands.get("from") or drain.operands["x"]
@@ -115,6 +121,13 @@ def _last_index(loop: For) -> Index:
     return add(loop.start, mul(rounds, loop.step))
 
 
+def _extent(product: Op) -> tuple[int, int]:
+    """Rows and columns that the flags of a product stand for."""
+    kind = product.result.type
+    assert isinstance(kind, TileType)
+    return kind.physical
+
+
 def _is_set(op: Op) -> bool:
     """Whether the author wrote a phase."""
     return op.attrs.get("phase", UNSPECIFIED) != UNSPECIFIED
@@ -128,6 +141,8 @@ def _takes_away(op: Op) -> bool:
     kind = None if value is None else value.type
     if not isinstance(kind, TileType) or kind.memory is not Memory.ACC:
         return False
+    if round_up(kind.cols, FRACTAL_ROWS) < kind.physical[1]:
+        return False  # products of int8 raise the flags of 32 columns
     return op.defn.effects == "writes_gm" or kind.cols % FRACTAL_ROWS == 0  # whole fractals go into L1
 
 

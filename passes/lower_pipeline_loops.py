@@ -23,6 +23,7 @@ from pypto_spec.ir.expr import Index, Sym, add, floordiv, mod, mul, sym, symbols
 from pypto_spec.ir.loops import known_trips, loop_symbol, trip_count
 from pypto_spec.ir.naming import Names
 from pypto_spec.ir.nodes import (
+    Attr,
     Buffer,
     Carry,
     Condition,
@@ -60,15 +61,23 @@ class _Stage(Copy):
     def op(self, op: Op) -> Sequence[Stmt]:
         (made,) = super().op(op)
         assert isinstance(made, Op)
-        attrs = made.attrs
-        if any(isinstance(attr, Condition) for attr in attrs.values()):
-            never = {name for name, attr in attrs.items() if isinstance(attr, Condition) and decide(attr) is False}
-            attrs = {name: attr for name, attr in attrs.items() if name not in never}
-        return (with_parts(made, attrs=attrs, stages=(*made.stages, self.stage)),)
+        return (with_parts(made, attrs=_settled(made.attrs), stages=(*made.stages, self.stage)),)
 
     def state(self, loop: For) -> State:
         """What the loop carries behind this copy."""
         return tuple(self.use(c.yielded) for c in loop.carries), tuple(self.index(n.yielded) for n in loop.numbers)
+
+
+def _settled(attrs: Mapping[str, Attr]) -> Mapping[str, Attr]:
+    """The fields of an op without conditions that cannot hold, and with the phase that a `final` which holds gives."""
+    known = {name: decide(attr) for name, attr in attrs.items() if isinstance(attr, Condition)}
+    if all(answer is None for answer in known.values()):
+        return attrs
+    made = {name: attr for name, attr in attrs.items() if known.get(name) is not False}
+    if known.get("final"):
+        del made["final"]
+        made["phase"] = "final"
+    return made
 
 
 class _Lowering(Substitution):

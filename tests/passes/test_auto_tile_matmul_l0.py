@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.targets import A2A3
 from tests.passes.tiling_programs import LOADS, Run, differing, spec
@@ -96,3 +97,79 @@ def test_a_chain_keeps_what_is_between_in_mat(target: str) -> None:
     assert barriers <= 8
     if not target:  # as PyPTO was run
         assert flags.total() <= 26
+
+
+SUM = """\
+- create_tile: {into: c, shape: [<M>, <N>], dtype: fp32, memory: acc}
+- pipeline: {index: i, count: 4, stages: %d}
+  body:
+    - load: {into: a1, from: a, at: [0, i * 128], shape: [<M>, 128]}
+    - load: {into: b1, from: b, at: [i * 128, 0], shape: [128, <N>]}
+    - matmul_acc: {into: c, acc: c, lhs: a1, rhs: b1, init: i == 0}
+- store: {from: c, to: out, at: [0, 0]}
+"""
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4])
+@pytest.mark.parametrize(("m", "n"), [(256, 320), (200, 330), (64, 64)])
+def test_stages_of_nested_pipelines_do_not_multiply_in_l0(m: int, n: int, stages: int) -> None:
+    run = Run(spec((m, n, 512), body=SUM % stages))
+    assert differing(run) == []
+    assert "PH-MR-001" not in run.codes
+    assert all(run.bytes()[memory] <= 65536 for memory in ("left", "right"))
+
+
+def test_a_loop_loads_only_what_a_tile_needs() -> None:
+    run = Run(spec((256, 320, 512), body=SUM % 2), after="AutoTileMatmulL0")
+    loads = [op.result.type.shape for op in run.ops("load") if isinstance(op.result.type, TileType)]
+    assert loads == [(256, 128), (128, 128), (256, 128), (128, 64)]
+    (loop, *_) = run.loops()
+    assert (loop.kind, loop.start, loop.stop, loop.step) == ("for", 0, 256, 128)
+
+
+def test_an_accumulator_that_is_read_in_between_stays_one_tile() -> None:
+    """It does not fit then, which is said where it is."""
+    twice = SUM % 2 + "- store: {from: c, to: out, at: [0, 0]}\n"
+    with pytest.raises(CompileError) as raised:
+        Run(spec((256, 320, 512), body=twice))
+    assert raised.value.diagnostics[-1].rule.code == "PS4001"
+    assert any(d.rule.code == "PH-AT-006" for d in raised.value.diagnostics)
+
+
+PREDICATED = """\
+- create_tile: {into: c, shape: [<M>, <N>], dtype: fp32, memory: acc}
+- load: {into: a1, from: a, at: [0, 0], shape: [<M>, <K>]}
+- load: {into: b1, from: b, at: [0, 0], shape: [<K>, <N>]}
+- for: {index: i, count: 3}
+  body:
+    - matmul_acc: {into: c, acc: c, lhs: a1, rhs: b1, init: i < 2}
+- store: {from: c, to: out, at: [0, 0]}
+"""
+
+
+def test_a_condition_of_the_author_counts_at_the_first_block_only() -> None:
+    run = Run(spec((128, 128, 512), body=PREDICATED))
+    assert differing(run) == []
+
+
+BIAS = LOADS + (
+    "- load: {into: d, from: bias, at: [0, 0], shape: [1, <N>]}\n"
+    "- matmul_bias: {into: c, lhs: a1, rhs: b1, bias: d}\n"
+    "- store: {from: c, to: out, at: [0, 0]}\n"
+)
+
+
+@pytest.mark.parametrize("shape", [(128, 512, 128), (384, 240, 32), (64, 96, 512), (300, 500, 40)])
+def test_a_bias_is_where_a_sum_begins(shape: tuple[int, int, int]) -> None:
+    run = Run(spec(shape, body=BIAS))
+    assert differing(run) == []
+    assert len(run.ops("matmul_bias")) >= 1
+    assert run.bytes()["bias"] <= A2A3.capacity[Memory.BIAS]
+
+
+@pytest.mark.parametrize("more", ["relu: true", "atomic: add", "relu: true, atomic: add"])
+def test_what_a_store_does_on_the_way_every_tile_does(more: str) -> None:
+    body = LOADS + f"- matmul: {{into: c, lhs: a1, rhs: b1}}\n- store: {{from: c, to: out, at: [0, 0], {more}}}\n"
+    run = Run(spec((256, 256, 64), body=body, access="inout"))
+    assert differing(run) == []
+    assert len(run.loops()) > 0

@@ -135,9 +135,10 @@ class Writer:
         parts = [Part(span.start, span.size)] if full == 1 else []
         if span.rest:
             parts.append(Part(span.start + (full or 0) * span.size, span.rest))
-        group = self.fresh.group() if stages > 1 and parts else 0
+        rounds = stages > 1 and (len(parts) > 1 or full != 1)
+        group = self.fresh.group() if rounds and parts else 0
         for number, part in enumerate(parts):
-            carried = body(self.round((group, number)) if stages > 1 else self, part, carried)
+            carried = body(self.round((group, number)) if rounds else self, part, carried)
         return carried
 
     def _loop(self, span: Span, carried: Values, body: Body, stages: int, double: bool) -> Values:

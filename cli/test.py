@@ -88,6 +88,8 @@ def _say(tested: Tested) -> None:
     outcome = tested.outcome
     name = tested.rendered.name if tested.rendered is not None else ""
     label = f"{outcome.label}, {options.count(outcome.runs, 'run')}" if outcome is not None else "did not compile"
+    if outcome is not None and outcome.sampled is not None:
+        label += f" of a sample, {100 * outcome.sampled:.2g} % of the outputs"
     for line in outcome.shown if outcome is not None else ():
         click.echo(line)
     click.echo(f"{'ok  ' if tested.ok else 'FAIL'} {tested.spec.title}  {name}: {label}, {tested.seconds:.2f} s")

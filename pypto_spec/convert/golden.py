@@ -35,6 +35,7 @@ def read_golden(document: Document) -> Golden | None:
         inputs=cast("dict[str, object]", plain.get("inputs") or {}),
         tolerance=cast("dict[str, float]", plain.get("tolerance") or {}),
         seed=model.seed if model is not None else None,
+        sample=model.sample if model is not None else None,
     )
 
 

@@ -138,6 +138,8 @@ def _golden(golden: Golden) -> list[str]:
         lines.append(f"  tolerance: {emit.data(golden.tolerance)}")
     if golden.seed is not None:
         lines.append(f"  seed: {golden.seed}")
+    if golden.sample is not None:
+        lines.append(f"  sample: {golden.sample}")
     return lines if len(lines) > 1 else ["golden: {}"]
 
 

@@ -63,6 +63,11 @@ def check_passes(spec: Spec, defines: Mapping[str, str] | None = None, *, seed: 
 
 def _run(done: Compiled, checked: Checked, seed: int) -> None:
     frontend = done.frontend
+    if frontend.golden is not None and frontend.golden.sample is not None:
+        raise GoldenError(
+            "golden.sample: `lower --check` computes the whole program after every pass, and this one is sampled",
+            "give its constants smaller values (`-D NAME=VALUE`) and leave `sample` out",
+        )
     values = sizes(frontend)[-1]
     inputs = _inputs(frontend, values, seed)
     before, since = _results(frontend, values, inputs), "before any pass"

@@ -11,7 +11,7 @@ from pypto_spec.driver.faults import outcome_findings
 from pypto_spec.driver.inputs import UsageError, gather
 from pypto_spec.driver.test import Tested, prepare
 from pypto_spec.driver.variants import expand
-from pypto_spec.golden.run import golden_test
+from pypto_spec.golden.goldens import golden_test
 
 
 def variant_keys(file: str) -> list[str | None]:

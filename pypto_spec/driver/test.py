@@ -16,8 +16,9 @@ from pypto_spec.driver.session import Compiled, compile_spec
 from pypto_spec.driver.timeline import run_timeline
 from pypto_spec.driver.workers import Died, cores, run_all
 from pypto_spec.golden.formula import GoldenError
+from pypto_spec.golden.goldens import golden_test
 from pypto_spec.golden.need_torch import TorchMissingError, torch
-from pypto_spec.golden.run import Outcome, Subject, golden_test
+from pypto_spec.golden.run import Outcome, Subject
 from pypto_spec.host.compile import CompileError, CompilerMissingError, KernelSource, MachineError, compile_kernels
 from pypto_spec.records import dataclass
 from pypto_spec.render.model import RenderedProgram

@@ -48,10 +48,11 @@ def run_timeline(
 ) -> Timeline:
     """The timeline of a run, by default of the first sizes; `blocks: auto` takes all cores.
 
-    Without `data` nothing is computed, which gives the same cycles for sizes that no CPU computes. Raises GoldenError
-    and StuckError.
+    Without `data`, and where the golden is sampled, nothing is computed, which gives the same cycles for sizes that no
+    CPU computes. Raises GoldenError and StuckError.
     """
     program = subject.program
+    data = data and (program.golden is None or program.golden.sample is None)
     target = TARGETS[program.target.platform]
     values = sizes(program)[0] if values is None else values
     run = (GoldenRun if data else TimedRun)(subject, values, seed)

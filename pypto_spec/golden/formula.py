@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeAlias
 
 from pypto_spec.golden.functions import FUNCTIONS
 from pypto_spec.golden.need_torch import torch
@@ -24,6 +24,9 @@ from pypto_spec.spec.formula.nodes import (
     Unary,
 )
 from pypto_spec.spec.formula.parser import parse_expression
+
+Operation: TypeAlias = Unary | Binary | Compare | Logical | Call
+"""A node that does something to the values of others."""
 
 _BINARY = {
     "+": lambda a, b: a + b,
@@ -56,29 +59,42 @@ class GoldenError(ValueError):
 
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
     """The value of a formula; `names` gives tensors (float64 or int64), scalars and constants."""
-    return _value(parse_expression(text), names)
+    return value(parse_expression(text), names)
 
 
-def _value(expr: Expr, names: Mapping[str, Any]) -> Any:
+def value(expr: Expr, names: Mapping[str, Any]) -> Any:
+    """The value of a part of a formula."""
     if isinstance(expr, Number | Boolean):
         return expr.value
     if isinstance(expr, Name):
         return _name(expr.id, names)
-    if isinstance(expr, Unary):
-        value = _value(expr.operand, names)
-        return -value if expr.op == "-" else (torch().logical_not(value) if expr.op == "not" else value)
-    if isinstance(expr, Binary):
-        return _BINARY[expr.op](_value(expr.left, names), _value(expr.right, names))
-    if isinstance(expr, Compare):
-        return _COMPARE[expr.op](_value(expr.left, names), _value(expr.right, names))
-    if isinstance(expr, Logical):
-        join = torch().logical_and if expr.op == "and" else torch().logical_or
-        return join(_value(expr.left, names), _value(expr.right, names))
     if isinstance(expr, ListExpr):
-        return [_value(item, names) for item in expr.items]
+        return [value(item, names) for item in expr.items]
     if isinstance(expr, Subscript):
-        return _value(expr.value, names)[tuple(_index(i, names) for i in expr.indices)]
-    return _call(expr, names)
+        return value(expr.value, names)[tuple(_index(i, names) for i in expr.indices)]
+    return apply(expr, [value(operand, names) for operand in operands(expr)], names)
+
+
+def operands(expr: Operation) -> tuple[Expr, ...]:
+    """What an operation is done to, its keywords left out."""
+    if isinstance(expr, Unary):
+        return (expr.operand,)
+    return expr.args if isinstance(expr, Call) else (expr.left, expr.right)
+
+
+def apply(expr: Operation, values: Sequence[Any], names: Mapping[str, Any]) -> Any:
+    """An operation on the values of its operands; `names` are for the keywords of a function."""
+    if isinstance(expr, Call):
+        return _call(expr, values, names)
+    if isinstance(expr, Unary):
+        (only,) = values
+        return -only if expr.op == "-" else (torch().logical_not(only) if expr.op == "not" else only)
+    left, right = values
+    if isinstance(expr, Binary):
+        return _BINARY[expr.op](left, right)
+    if isinstance(expr, Compare):
+        return _COMPARE[expr.op](left, right)
+    return (torch().logical_and if expr.op == "and" else torch().logical_or)(left, right)
 
 
 def _name(name: str, names: Mapping[str, Any]) -> Any:
@@ -92,20 +108,19 @@ def _name(name: str, names: Mapping[str, Any]) -> Any:
 
 def _index(index: Expr | Slice, names: Mapping[str, Any]) -> Any:
     if not isinstance(index, Slice):
-        return int(_value(index, names))
+        return int(value(index, names))
     parts = (index.lower, index.upper, index.step)
-    return slice(*(None if p is None else int(_value(p, names)) for p in parts))
+    return slice(*(None if p is None else int(value(p, names)) for p in parts))
 
 
-def _call(call: Call, names: Mapping[str, Any]) -> Any:
+def _call(call: Call, args: Sequence[Any], names: Mapping[str, Any]) -> Any:
     function = FUNCTIONS.get(call.func)
     if function is None:
         near = get_close_matches(call.func, list(FUNCTIONS), 1)
         raise GoldenError(
             f"`{call.func}` is no function of golden formulas" + (f"; did you mean `{near[0]}`?" if near else "")
         )
-    args = [_value(a, names) for a in call.args]
-    keywords = {k.name: _value(k.value, names) for k in call.keywords}
+    keywords = {k.name: value(k.value, names) for k in call.keywords}
     try:
         return function(*args, **keywords)
     except (TypeError, RuntimeError, ValueError, IndexError, KeyError) as error:

@@ -15,7 +15,8 @@ from typing import Literal
 
 from pypto_spec.check import check_program
 from pypto_spec.diagnostics.model import Sink
-from pypto_spec.golden.run import GoldenRun, Subject, sizes
+from pypto_spec.golden.run import Subject, sizes
+from pypto_spec.golden.sampled import golden_run
 from pypto_spec.ir.expr import bounds, to_text
 from pypto_spec.ir.instr import InnerBarrier
 from pypto_spec.ir.nodes import Barrier, For, If, Op, Program, Region, SetFlag, Stmt, WaitFlag
@@ -176,7 +177,7 @@ def judge(subject: Subject, *, schedules: Sequence[int] = (0, 1, 2), auto_blocks
     The last size comes first, which is mostly the largest; others are there for branches that it does not take.
     """
     verdicts: list[Verdict] = []
-    runs = [GoldenRun(subject, values, 0) for values in reversed(sizes(subject.program))]
+    runs = [golden_run(subject, values, 0, most=1) for values in reversed(sizes(subject.program))]
     for mutant in mutants(subject):
         host = race = False
         needs_race = mutant.kind in ("barrier", "inner barrier", "dependency")

@@ -7,6 +7,7 @@ of the host model (a race, an undefined byte, a wrong flag ...) fails the run li
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,8 @@ class Outcome:
     runs: int = 0
     differences: list[Difference] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    sampled: float | None = None
+    """The share of the outputs that was run and compared, where the golden is sampled."""
     shown: list[str] = field(default_factory=list)
     """What the kernels of the first run printed and dumped, in the order of launches and blocks."""
     error: str | None = None
@@ -152,7 +155,7 @@ class GoldenRun:
     @property
     def outputs(self) -> list[Value]:
         """The tensors the program writes."""
-        return [t for t in self.subject.program.tensors if _access(t) is not Access.IN]
+        return [t for t in self.subject.program.tensors if access_of(t) is not Access.IN]
 
     # -- reference ------------------------------------------------------------------------------------------------
 
@@ -164,14 +167,9 @@ class GoldenRun:
         known = self._exact_names()
         expected: dict[str, Any] = {}
         for name, text in expect.items():
-            try:
-                with recorded() as found:
-                    expected[name] = evaluate(text, known)
-                self.slack[name] = sum(found)
-            except (FormulaError, RuntimeError) as error:
-                raise GoldenError(f"golden.expect.{name}: {error}") from error
-            except GoldenError as error:
-                raise GoldenError(f"golden.expect.{name}: {error}", error.way_out) from error
+            with explained(name), recorded() as found:
+                expected[name] = evaluate(text, known)
+            self.slack[name] = sum(found)
             self._check_shape(f"golden.expect.{name}", "formula", name, expected[name])
         missing = [t.name for t in self.outputs if t.name not in expected]
         if missing:
@@ -236,17 +234,19 @@ class GoldenRun:
         auto_blocks: int,
         drop: Mapping[str, Sequence[int]] | None = None,
         watch: Callable[[Run, RunReport], None] | None = None,
+        *,
+        only: Sequence[int] = (),
     ) -> tuple[dict[str, Any], list[Fault]]:
         """Run all launches under one schedule; outputs by name, and what the host model objects to.
 
         `auto_blocks` is the number of vector cores that `blocks: auto` finds; the cube cores that belong to them are
         found with it. `drop` names kernel lines whose calls do nothing, for mutation. `watch` sees each launch with its
-        records.
+        records. With `only` just these blocks of each launch run.
         """
         buffers: dict[str, Storage] = {}
         for tensor in self.subject.program.tensors:
             made = self.inputs[tensor.name].clone().contiguous()
-            if _access(tensor) is Access.OUT:
+            if access_of(tensor) is Access.OUT:
                 made = undefined(self.shape(tensor), tensor.type.dtype)
             buffers[tensor.name] = store(made, strides_of(tensor, self.values))
         for tensor in self.subject.program.created:
@@ -259,8 +259,9 @@ class GoldenRun:
             lines = (drop or {}).get(launch.kernel.name, ())
             blocks = max(1, launch.blocks)
             report = self.subject.library.run(
-                launch.kernel.name, args, blocks=blocks, seed=schedule, drop=list(lines), records=watch is not None
-            )
+                launch.kernel.name, args, blocks=blocks, seed=schedule, drop=list(lines), records=watch is not None,
+                only=only,
+            )  # fmt: skip
             if watch is not None:
                 watch(launch, report)
             self.shown += [f"[{launch.kernel.name} block {s.block}/{blocks}] {s.text}" for s in report.shown]
@@ -315,30 +316,19 @@ class GoldenRun:
         return found
 
 
-def golden_test(subject: Subject, *, schedules: int = 5, seed: int = 0) -> Outcome:
-    """Run a program's golden over several schedules, inputs and block counts."""
-    outcome = Outcome(subject.program.name, "golden")
+@contextmanager
+def explained(output: str) -> Iterator[None]:
+    """Says of what goes wrong with a formula whose it is."""
     try:
-        for values in sizes(subject.program):
-            run = GoldenRun(subject, values, seed)
-            outcome.label = run.label
-            for schedule in range(schedules):
-                if schedule == 2:
-                    run = GoldenRun(subject, values, seed + 1)
-                outputs, faults = run.run(schedule, AUTO_BLOCKS[schedule % len(AUTO_BLOCKS)])
-                if not outcome.runs:
-                    outcome.shown = run.shown
-                outcome.runs += 1
-                outcome.faults += faults
-                outcome.differences += run.compare(outputs)
-                if not outcome.ok:
-                    return outcome
+        yield
+    except (FormulaError, RuntimeError) as error:
+        raise GoldenError(f"golden.expect.{output}: {error}") from error
     except GoldenError as error:
-        outcome.error, outcome.way_out = str(error), error.way_out
-    return outcome
+        raise GoldenError(f"golden.expect.{output}: {error}", error.way_out) from error
 
 
-def _access(tensor: Value) -> Access:
+def access_of(tensor: Value) -> Access:
+    """What the program does with a tensor argument."""
     assert isinstance(tensor.type, TensorType)
     return tensor.type.access
 

@@ -152,6 +152,8 @@ class _Options(ctypes.Structure):
         ("most_events", ctypes.c_int64),
         ("most_steps", ctypes.c_int64),
         ("timing", ctypes.c_int64),
+        ("only", ctypes.c_void_p),
+        ("only_count", ctypes.c_int64),
     )
 
 
@@ -274,6 +276,7 @@ class HostLibrary:
         max_events: int = 4_000_000,
         max_steps: int = 1_000_000_000,
         timing: bool = False,
+        only: Sequence[int] = (),
     ) -> RunReport:
         """Run ``kernel`` on ``blocks`` cores.
 
@@ -281,12 +284,16 @@ class HostLibrary:
         nothing. ``max_events`` caps dispatched calls and ``max_steps`` basic blocks of scalar code; past either, the
         kernel counts as endless. With ``timing`` only what is dispatched is recorded: no data is moved, and nothing is
         looked for that hangs on data or order (races, undefined bytes, deadlocks); the records are those of a full run.
+        With ``only`` just these blocks of the launch run, as if the others had not begun.
         """
         loaded = self._kernels[kernel]
         if len(args) != len(loaded.signature):
             raise TypeError(f"{kernel} takes {len(loaded.signature)} arguments, {len(args)} were given")
         if not 1 <= blocks <= 65535:
             raise ValueError("blocks must be 1 to 65535")
+        chosen = sorted(set(only))
+        if chosen and not 0 <= chosen[0] <= chosen[-1] < blocks:
+            raise ValueError(f"only has block {chosen[0] if chosen[0] < 0 else chosen[-1]} of {blocks}")
         packed = (_Argument * max(1, len(args)))()
         alive: list[Any] = []
         for index, (letter, argument) in enumerate(zip(loaded.signature, args, strict=True)):
@@ -307,6 +314,7 @@ class HostLibrary:
                     raise TypeError(f"argument {index} of {kernel} is passed by value")
                 slot.scalar = _scalar_bits(letter, argument.value)
         dropped = (ctypes.c_int32 * max(1, len(drop)))(*drop)
+        taken = (ctypes.c_int32 * max(1, len(chosen)))(*chosen)
         options = _Options(
             blocks,
             seed & 0xFFFFFFFFFFFFFFFF,
@@ -315,6 +323,8 @@ class HostLibrary:
             max_events,
             max_steps,
             int(timing),
+            ctypes.addressof(taken),
+            len(chosen),
         )
         text = self._engine.pypto_host_run(
             loaded.entry, ctypes.addressof(packed), len(args), ctypes.addressof(options), int(records)

@@ -356,7 +356,7 @@ class Dump:
 
 @dataclass(frozen=True, slots=True)
 class Golden:
-    """The `golden` section as written: formulas by output, sizes, input domains, tolerance, seed."""
+    """The `golden` section as written: formulas by output, sizes, input domains, tolerance, seed, size of a sample."""
 
     expect: Mapping[str, str] = field(default_factory=dict)
     python: str | None = None
@@ -364,6 +364,7 @@ class Golden:
     inputs: Mapping[str, object] = field(default_factory=dict)
     tolerance: Mapping[str, float] = field(default_factory=dict)
     seed: int | None = None
+    sample: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

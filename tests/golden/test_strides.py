@@ -18,8 +18,9 @@ from pypto_spec.driver.inputs import Spec
 from pypto_spec.driver.session import Compiled, compile_spec
 from pypto_spec.driver.test import prepare
 from pypto_spec.golden.device import device_files
+from pypto_spec.golden.goldens import golden_test
 from pypto_spec.golden.need_torch import torch
-from pypto_spec.golden.run import GoldenRun, golden_test
+from pypto_spec.golden.run import GoldenRun
 from pypto_spec.golden.storage import GAP, store
 from pypto_spec.host.compile import KernelSource, compile_kernels
 from pypto_spec.ir.expr import Sym, sym

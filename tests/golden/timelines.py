@@ -8,6 +8,7 @@ from typing import Any
 
 from pypto_spec.driver.timeline import recorded_launches
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
+from pypto_spec.golden.timed import TimedRun
 from pypto_spec.report.timeline import Timeline, modelled
 from pypto_spec.report.timeline.recorded import recorded
 from pypto_spec.targets import TARGETS
@@ -29,7 +30,8 @@ def both(subject: Subject, values: Mapping[Any, int]) -> tuple[Timeline, Timelin
     """The timeline of a walk through every iteration, and that of a run."""
     program = subject.program
     target = TARGETS[program.target.platform]
-    golden = GoldenRun(subject, values, 0)
+    sampled = program.golden is not None and program.golden.sample is not None
+    golden = (TimedRun if sampled else GoldenRun)(subject, values, 0)
     given = {dim.name: value for dim, value in values.items()}
     given |= {name: int(v.item()) for name, v in golden.scalars.items() if not v.is_floating_point()}
     walked = modelled(program, target, sizes=given, spans=True, jump=False)

@@ -122,6 +122,7 @@ class Batch:
         max_steps: int = 1_000_000_000,
         max_events: int = 4_000_000,
         timing: bool = False,
+        only: Sequence[int] = (),
     ) -> RunReport:
         if self.library is None:
             self.library = compile_kernels(list(self.sources.values()))
@@ -135,6 +136,7 @@ class Batch:
             max_steps=max_steps,
             max_events=max_events,
             timing=timing,
+            only=only,
         )
 
 

@@ -332,6 +332,20 @@ BATCH.kernel("sound", AO, op(ADDS))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 5])
+def test_some_blocks_of_a_launch(seed: int) -> None:
+    """They are the blocks they are in the whole launch, and race with each other alone."""
+    name = "blocks_race_on_gm"
+    (race,) = BATCH.run(name, ao(), blocks=9, seed=seed, only=(7, 2)).findings
+    assert "blocks 2 and 7" in race.message
+    alone = BATCH.run(name, ao(), blocks=9, seed=seed, only=(7,), records=True)
+    assert alone.findings == ()
+    assert {record.block for record in alone.records} == {7}
+    for wrong in ((9,), (-1, 2)):
+        with pytest.raises(ValueError, match="of 9"):
+            BATCH.run(name, ao(), blocks=9, only=wrong)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5])
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_fault_is_found(name: str, seed: int) -> None:
     fault = FAULTS[name]

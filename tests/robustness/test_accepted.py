@@ -10,7 +10,8 @@ import pytest
 
 from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.driver.compile import compile_source
-from pypto_spec.golden.run import Outcome, Subject, golden_test
+from pypto_spec.golden.goldens import golden_test
+from pypto_spec.golden.run import Outcome, Subject
 from pypto_spec.host.compile import KernelSource, compile_kernels
 from pypto_spec.ir.nodes import Program
 from pypto_spec.ir.types import TensorType

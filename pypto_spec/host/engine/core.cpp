@@ -294,7 +294,7 @@ void Core::Touch(Shadow& shadow, const std::string& where, Event event, uint8_t 
         shadow.Touch(event, segments[i].address + offset, segments[i].length, conflicts_);
     }
     for (const Conflict& conflict : conflicts_) {
-        const Core& other = *run.cores[conflict.earlier.core];
+        const Core& other = run.CoreOf(conflict.earlier.core);
         const bool other_first = conflict.earlier.core != event.core ? conflict.earlier.core < event.core
                                                                     : conflict.earlier.event < event.number;
         const uint8_t first_kind = other_first ? conflict.earlier.kind : kind;

@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -161,10 +162,18 @@ uint64_t Run::Random(uint64_t below)
     return below <= 1 ? 0 : (random_ >> 11) % below;
 }
 
+const Core& Run::CoreOf(int block) const
+{
+    const auto found = std::lower_bound(cores.begin(), cores.end(), block,
+                                        [](const auto& core, int wanted) { return core->index < wanted; });
+    return **found;
+}
+
 void Run::Execute()
 {
-    for (int64_t i = 0; i < blocks; ++i) {
-        cores.push_back(std::make_unique<Core>(*this, static_cast<int>(i)));
+    const int64_t count = options_.only_count != 0 ? options_.only_count : blocks;
+    for (int64_t i = 0; i < count; ++i) {
+        cores.push_back(std::make_unique<Core>(*this, options_.only_count != 0 ? options_.only[i] : static_cast<int>(i)));
     }
     std::vector<Core*> ready;
     for (auto& core : cores) {

@@ -30,6 +30,8 @@ struct Options {
     int64_t most_events;  // dispatched instructions, flags and barriers of the whole run
     int64_t most_steps;   // basic blocks of scalar code of the whole run
     int64_t timing;       // not 0: records what is dispatched, moves no data and looks for no race
+    const int32_t* only;  // the blocks that run, in ascending order, where `only_count` is not 0; else all do
+    int64_t only_count;
 };
 
 // Arguments that alias each other share one region, so that races through either name are seen.
@@ -57,6 +59,7 @@ public:
     bool Dropped(int line) const;
     bool CountEvent() { return ++events_ <= options_.most_events; }
     uint64_t Random(uint64_t below);
+    const Core& CoreOf(int block) const;
 
     const KernelEntry& kernel;
     std::vector<uint64_t> slots;

@@ -92,6 +92,10 @@ class GoldenSpec(Model):
     inputs: Annotated[dict[Name, InputSpec], Field(description="how inputs are drawn")] = Field(default_factory=dict)
     tolerance: Annotated[Tolerance | None, Field(description="how far results may be off")] = None
     seed: Annotated[int | None, Field(description="seed of the inputs", strict=True)] = None
+    sample: Annotated[
+        int | None,
+        Field(description="windows of the outputs that each run computes; all by default", strict=True, ge=1),
+    ] = None
 
 
 class DiagnosticsSpec(Model):

@@ -73,6 +73,14 @@ def gallery(name: str) -> str:
     return (SPECS / f"{name}.yaml").read_text(encoding="utf-8")
 
 
+WIDE_CHAIN = (
+    gallery("cube/matmul_chain")
+    .replace("d:   {dtype: fp16, shape: [256, 64]}", "d:   {dtype: fp16, shape: [256, 256]}")
+    .replace("out: {dtype: fp32, shape: [256, 64]", "out: {dtype: fp32, shape: [256, 256]")
+    .replace("from: d, at: [0, 0], shape: [256, 64]", "from: d, at: [0, 0], shape: [256, 256]")
+)
+"""The chain of the gallery with a second product as large as the first one's result."""
+
 KERNELS = {
     "matmul 64x64x64": Oracle(
         product(64, 64, 64), {"m-fix": 1, "mte1-m": 1, "mte2-mte1": 2}, 0,
@@ -96,7 +104,7 @@ KERNELS = {
         {"acc": 131072, "left": 32768, "mat": 262144, "right": 65536},
     ),
     "chained matmul": Oracle(
-        gallery("cube/matmul_chain"),
+        WIDE_CHAIN,
         {"fix-m": 1, "fix-mte1": 1, "m-fix": 3, "m-mte1": 9, "mte1-m": 8, "mte1-mte2": 1, "mte2-mte1": 3}, 8,
         {"acc": 131072, "left": 65536, "mat": 327680, "right": 65536},
     ),

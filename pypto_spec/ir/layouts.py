@@ -98,7 +98,7 @@ def _one(dtype: DType) -> int:
 
 
 def _acc_cols(dtype: DType) -> int:
-    """Columns of accumulators: 32 for int32, since int8 operands fill two boxes at a time."""
+    """Columns of accumulators, and of a bias: 32 for int32, since int8 operands fill two boxes at a time."""
     return FRACTAL_ROWS if dtype.is_float else 2 * FRACTAL_ROWS
 
 
@@ -114,7 +114,7 @@ _BOXES: Mapping[tuple[Memory, Layout], tuple[Callable[[DType], int], Callable[[D
     (Memory.LEFT, Layout.ND): (_one, _in_bytes(FRACTAL_BYTES)),
     (Memory.RIGHT, Layout.ZN): (_cols, _rows),
     (Memory.ACC, Layout.NZ): (_fractal_rows, _acc_cols),
-    (Memory.BIAS, Layout.ND): (_one, _in_bytes(64)),
+    (Memory.BIAS, Layout.ND): (_one, _acc_cols),
 }
 """What rows and columns of a tile are rounded up to, by memory and layout."""
 

@@ -22,6 +22,7 @@ tensors:
   b2:  {dtype: fp16, shape: [1024, N]}
   out: {dtype: fp32, shape: [M, N], access: out}
   low: {dtype: int32, shape: [M, N], access: inout}
+  wide: {dtype: fp32, shape: [M, N], access: inout}
   so:  {dtype: fp32, shape: [2, M, N], access: inout}
   to:  {dtype: fp16, shape: [M, K], access: inout}
 program:
@@ -78,6 +79,19 @@ def windowed(rows: int, at: int) -> str:
     return lines(
         f"load: {{into: w, from: big, at: [0, 0], shape: [{rows}, K]}}",
         f"extract: {{into: l, x: w, at: [{at}, 0], shape: [M, K], memory: left}}",
+    )
+
+
+def assembled(width: int) -> str:
+    """A product of 24 columns, at the start of a tile of more or as many."""
+    return lines(
+        "load: {into: r24, from: b, at: [0, 0], shape: [K, 24]}",
+        f"load: {{into: w, from: big, at: [0, 0], shape: [{width}, N]}}",
+        "matmul: {into: z, lhs: l, rhs: r24}",
+        f"create_tile: {{into: t, shape: [M, {width}], dtype: fp16, memory: mat}}",
+        "assemble: {into: t1, target: t, x: z, at: [0, 0]}",
+        "matmul: {into: q, lhs: t1, rhs: w}",
+        "store: {from: q, to: wide, at: [0, 0]}",
     )
 
 
@@ -187,6 +201,7 @@ CUBE_MISTAKES: tuple[Mistake, ...] = (
         "PS3001",
         lines("load: {into: e, from: d, at: [0, 0], shape: [1, N]}", "matmul_bias: {into: y, lhs: l, rhs: r, bias: e}"),
     ),
+    edit("assembled_over_others", PRODUCT, PRODUCT + assembled(96), "PS3005", PRODUCT + assembled(24)),
     edit("gemv_of_rows", PRODUCT, PRODUCT.replace("matmul", "gemv"), "PS3001", PRODUCT),
     edit("window_inside_a_fractal", LEFT, windowed(256, 5), "PS3005", windowed(256, 16)),
     edit(

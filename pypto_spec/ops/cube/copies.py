@@ -81,7 +81,7 @@ def check_copy(
             helps=(f"load `{name}` with `layout: nz`",),
         )
     if at and start in (Memory.MAT, Memory.ACC):
-        units = (1, source.dtype.block) if memory is Memory.BIAS else None
+        units = (1, FRACTAL_ROWS) if memory is Memory.BIAS else None
         check_start(inference, source, at, field, units=units)
 
 

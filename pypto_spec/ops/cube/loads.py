@@ -82,7 +82,7 @@ def into_right(source: Source, into: TileType) -> Iterator[Instr]:
 
 def into_bias(source: Source, into: TileType) -> Iterator[Instr]:
     """The bias, one row of accumulators."""
-    length = into.physical[1] * into.dtype.bytes // BIAS_UNIT
+    length = -(-into.cols * into.dtype.bytes // BIAS_UNIT)  # what is behind that is added to columns nobody stores
     yield Instr("DataCopy", (Ref("into"), Ref(source.name, source.col), Struct("DataCopyParams", (1, length, 0, 0))))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.expr import Index, add, mod, mul
+from pypto_spec.ir.naming import split
 from pypto_spec.ir.opdef import Field, Inference, OpDef, Recipe
 from pypto_spec.ir.types import Layout, Memory, TileType, ValueType
 from pypto_spec.ops.build import (
@@ -38,6 +39,7 @@ def _infer_assemble(inference: Inference) -> ValueType:
         check_copy(inference, "x", x, target.memory or Memory.MAT, target.dtype)
         if target.memory is Memory.MAT:
             check_start(inference, target, at, "target")
+        _check_fractals(inference, target, x, at)
         return replace(target, memory=target.memory)
     if x.valid is not None:
         raise inference.fail(
@@ -53,6 +55,29 @@ def _infer_assemble(inference: Inference) -> ValueType:
         raise unaligned(inference, "at", target, start)
     check_column(inference, "x", x, target)
     return TileType(target.dtype, target.shape, target.memory, valid=target.valid)
+
+
+def _check_fractals(inference: Inference, target: TileType, x: TileType, at: tuple[Index, ...]) -> None:
+    """Refuse accumulators behind which undefined ones would come along: fractals are written whole."""
+    name, block = split(inference.operands["x"].name)[0], target.dtype.block
+    if x.valid is not None:
+        raise inference.fail(
+            rules.SHAPE_MISMATCH,
+            f"`assemble` of accumulators of which {shape_text(x.valid)} of {shape_text(x.shape)} is valid: the rest "
+            "would overwrite the target with nothing defined",
+            "x",
+            label=f"{shape_text(x.valid)} is valid",
+            helps=(f"store `{name}` to a tensor, which takes the valid part, and load that",),
+        )
+    if x.cols % block and add(at[1], x.cols) != target.cols:
+        raise inference.fail(
+            rules.UNALIGNED_SLICE,
+            f"`assemble` writes whole fractals of {block} columns, and `{name}` has {x.cols}: what stands behind them "
+            "in the target would be overwritten",
+            "x",
+            label=f"{x.cols} columns",
+            helps=(f"make it a multiple of {block} columns, or write it where the target ends",),
+        )
 
 
 def _whole(target: TileType, x: TileType, start: Index) -> bool:

@@ -258,7 +258,12 @@ class Flags(Shape):
         return kept
 
     def _narrow(self, rotating: list[Edge]) -> None:
-        """Let the flags of a loop reach back less far, because they take too many ids."""
+        """Let the flags of a loop reach back less far, because they take too many ids.
+
+        One step at a time: what the flags of another kind need is asked of the analysis that follows.
+        """
+        if self.narrowed:
+            return
         widest = max(rotating, key=lambda e: e.width)
         assert widest.turn is not None
         self.analysis.limits[widest.turn] = self.analysis.reach(widest.turn) - 1

@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pypto_spec.diagnostics.model import Severity
+from pypto_spec.diagnostics.span import Source
+from pypto_spec.driver.compile import compile_source
 from pypto_spec.golden.mutate import judge
 from pypto_spec.golden.run import GoldenRun, Subject, sizes
 from pypto_spec.host.compile import KernelSource, compile_kernels
@@ -211,3 +214,30 @@ def test_a_set_or_wait_less_is_noticed_by_both_judges() -> None:
                 assert verdict.dead, f"{program.name} {verdict.mutant}"
             else:
                 assert verdict.checker or not verdict.host, f"{program.name} {verdict.mutant}"
+
+
+def test_loops_that_need_more_ids_than_there_are_are_narrowed_one_step_at_a_time() -> None:
+    """Two kinds of flags that both had too few ids narrowed the same loop twice, which then had no flags at all."""
+    loop = """\
+      - create_tile: {into: c, shape: [64, 64], dtype: fp32, memory: acc}
+      - pipeline: {index: i, range: [0, 4], stages: 2}
+        body:
+          - load: {into: a1, from: a, at: [0, i * 176], shape: [64, 176]}
+          - load: {into: b1, from: b, at: [i * 176, 0], shape: [176, 64]}
+          - matmul_acc: {into: c, acc: c, lhs: a1, rhs: b1, init: i == 0}
+      - store: {from: c, to: out, at: [NUMBER, 0, 0]}
+"""
+    text = """\
+spec: v1
+name: k
+target: {planner: ptoas}
+tensors:
+  a: {dtype: fp16, shape: [64, 704]}
+  b: {dtype: fp16, shape: [704, 64]}
+  out: {dtype: fp32, shape: [4, 64, 64], access: out}
+program:
+  - region: r
+    body:
+""" + "".join(loop.replace("NUMBER", str(number)) for number in range(4))
+    made = compile_source(Source("k.yaml", text))
+    assert [d.message for d in made.diagnostics if d.severity is Severity.ERROR] == []

@@ -34,6 +34,7 @@ from pypto_spec.spec.tree import MAX_DEPTH
 from pypto_spec.spec.variants import MOST_VARIANTS
 from pypto_spec.targets import TARGETS, l0
 from pypto_spec.targets.costs import UNITS, VectorCost
+from tests.docs import generated_cube
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -50,6 +51,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     heads = list(head)
     lines = [heads, ["---"] * len(heads), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def _table_of(rows: Iterable[Iterable[str]]) -> str:
+    """A table whose first row is its head."""
+    head, *others = rows
+    return table(head, others)
 
 
 # --- the language ---------------------------------------------------------------------------------------------------
@@ -359,6 +366,9 @@ SECTIONS: Mapping[str, Callable[[], str]] = {
     "composites": composites,
     "layers": layers,
     "hardware": hardware,
+    "moves": lambda: _table_of(generated_cube.moves()),
+    "layouts": lambda: _table_of(generated_cube.layouts()),
+    "accumulators": lambda: _table_of(generated_cube.accumulators()),
     "costs": costs,
     "tile-costs": l0_costs,
     "functions": functions,

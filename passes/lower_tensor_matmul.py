@@ -19,15 +19,16 @@ from pypto_spec.diagnostics.rules.memory import ROW_TOO_WIDE
 from pypto_spec.ir.expr import Index, Sym, sym
 from pypto_spec.ir.loops import loop_symbol
 from pypto_spec.ir.naming import Names, unused
-from pypto_spec.ir.nodes import Condition, Control, For, Grid, If, NumberPhi, Op, Program, Region, Stmt
+from pypto_spec.ir.nodes import Condition, Control, For, Grid, If, NumberPhi, Op, Program, Region, Stmt, TargetOptions
 from pypto_spec.ir.orders import cell, cells
 from pypto_spec.ir.rewrite import Rewriter, statements, used_values
 from pypto_spec.passes.base import Context, Pass, Property
 from pypto_spec.passes.products import whole
 from pypto_spec.passes.products.blocked import Tile, least_read, place, tiles
-from pypto_spec.passes.products.plan import Plan, divide
+from pypto_spec.passes.products.plan import Division, Plan, divide
 from pypto_spec.passes.products.product import Product, Reader, is_product
 from pypto_spec.passes.products.writer import Writer
+from pypto_spec.targets.model import Target
 
 
 class _Lowerer(Rewriter):
@@ -103,30 +104,14 @@ class _Region:
 
     def product(self, product: Product, writer: Writer) -> None:
         """Write a product whole or in blocks."""
-        target = self.lowerer.context.target
-        if self.shared is None and whole.fits(product, target):
+        division = division_of(product, self.region, self.lowerer.context.target, self.lowerer.options)
+        if division is None:
             whole.write(product, writer)
             return
         for side in ("lhs", "rhs"):
             if isinstance(getattr(product, side), Product):
                 raise self.not_on_chip(product, side)
-        options = self.lowerer.options
-        plan = divide(
-            product,
-            target,
-            cores=self.cores(),
-            planner=options.planner,
-            l0c_double_buffer=options.l0c_double_buffer,
-            turns=self.shared is None or isinstance(self.region.blocks, int),
-        )
-        self.blocked(product, plan, writer)
-
-    def cores(self) -> int:
-        """Over how many cores a product is shared out."""
-        blocks = self.region.blocks
-        if self.shared is None:
-            return 1
-        return blocks if isinstance(blocks, int) else self.lowerer.context.target.cube_cores
+        self.blocked(product, division.taken, writer)
 
     def blocked(self, product: Product, plan: Plan, writer: Writer) -> None:
         """The loop over the tiles of the output."""
@@ -169,7 +154,10 @@ class _Region:
 
     def order(self, plan: Plan, counts: tuple[int, ...]) -> str:
         """The order of a region that has none written: cores that run at once read the least together."""
-        return "row" if self.shared is None else least_read(plan, counts[-2], counts[-1], self.cores())
+        if self.shared is None:
+            return "row"
+        blocks, cores = self.region.blocks, self.lowerer.context.target.cube_cores
+        return least_read(plan, counts[-2], counts[-1], min(blocks, cores) if isinstance(blocks, int) else cores)
 
     def picked(
         self,
@@ -210,6 +198,24 @@ class _Region:
                 ],
             )
         ])  # fmt: skip
+
+
+def division_of(
+    product: Product, region: Region, target: Target, options: TargetOptions, *, every: bool = False
+) -> Division | None:
+    """How a product of a region is divided, with all that was considered (`every`); None where it is written whole."""
+    blocks = region.blocks if region.blocks is not None else 1
+    if blocks == 1 and whole.fits(product, target):
+        return None
+    return divide(
+        product,
+        target,
+        blocks=blocks if isinstance(blocks, int) else target.cube_cores,
+        planner=options.planner,
+        l0c_double_buffer=options.l0c_double_buffer,
+        turns=isinstance(blocks, int),
+        every=every,
+    )
 
 
 def _replaced(body: Sequence[Stmt], products: Sequence[Product]) -> set[Op]:

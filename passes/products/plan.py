@@ -30,7 +30,9 @@ STAGES = 2
 class Plan:
     """A tile of `m` x `n` of the output, summed over chunks of `chunk` of K, each in blocks of `block`.
 
-    `double` lets two accumulators take turns; `cycles` is the modelled wall of the whole product.
+    `double` lets two accumulators take turns; `cycles` is the modelled wall of the whole product. It has `tiles`, and
+    so many `rounds`, in each of which a core makes one. A round is made of these terms, in cycles: to `read` both
+    operands from L2, to `load` them from L1, the products (`mad`), and the `drain`.
     """
 
     m: int
@@ -39,12 +41,50 @@ class Plan:
     block: int
     double: bool
     cycles: int
+    tiles: int
+    rounds: int
+    read: float
+    load: float
+    mad: float
+    drain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The cheapest plan with one accumulator and with two, `asked` and `turns` saying whether two are a choice.
+
+    `double` is None where no tile leaves each block two of them, or nobody wants to know. `cores` is how many make
+    tiles at once.
+    """
+
+    single: Plan
+    double: Plan | None
+    asked: bool
+    turns: bool
+    cores: int
+
+    @property
+    def taken(self) -> Plan:
+        """The plan that is followed: of equals the one with one accumulator."""
+        if self.double is None or not (self.asked and self.turns):
+            return self.single
+        return min(self.single, self.double, key=_rank)
 
 
 def divide(
-    product: Product, target: Target, *, cores: int, planner: str, l0c_double_buffer: bool, turns: bool = True
-) -> Plan:
-    """The plan of one product, shared out over `cores`; without `turns` two accumulators are no choice."""
+    product: Product,
+    target: Target,
+    *,
+    blocks: int,
+    planner: str,
+    l0c_double_buffer: bool,
+    turns: bool = True,
+    every: bool = False,
+) -> Division:
+    """The plans of one product, shared out over `blocks`; without `turns` two accumulators are no choice.
+
+    With `every` the plan with two accumulators is made even where it is no choice.
+    """
     m, n, k = product.extents
     bias = Memory.MAT if product.bias is not None else None
     problem = pose(
@@ -59,24 +99,29 @@ def divide(
         pad=True,
     )
     batch = prod(product.result[:-2])
-    best: tuple[tuple[int, int, int], Plan] | None = None
-    for double in (False, True) if problem.double and turns else (False,):
-        room_ = replace(problem, acc_bytes=problem.acc_bytes // 2) if double else problem
-        for plan in _plans(room_, target, product, cores, batch, double):
-            rank = (plan.cycles, plan.double, -plan.m * plan.n)
-            if best is None or rank < best[0]:
-                best = rank, plan
-    assert best is not None, "the smallest tile always fits"
-    return best[1]
+    half = replace(problem, acc_bytes=problem.acc_bytes // 2)
+    cores = min(blocks, target.cube_cores)
+    single = min(_plans(problem, target, product, cores, batch, 0), key=_rank, default=None)
+    assert single is not None, "the smallest tile always fits"
+    double = None
+    if every or (problem.double and turns):
+        double = min(_plans(half, target, product, cores, batch, blocks), key=_rank, default=None)
+    return Division(single, double, problem.double, turns, cores)
 
 
-def _plans(problem: Problem, target: Target, product: Product, cores: int, batch: int, double: bool) -> Iterator[Plan]:
+def _rank(plan: Plan) -> tuple[int, int, int]:
+    return plan.cycles, plan.double, -plan.m * plan.n
+
+
+def _plans(problem: Problem, target: Target, product: Product, cores: int, batch: int, turns: int) -> Iterator[Plan]:
+    """Every tile that fits; with `turns`, the number of blocks, those of which each block has two or more."""
+    double = turns > 0
     costs = target.costs
     bytes_per_cycle = min(costs.bytes_per_cycle(costs.gm_to_mat), costs.l2_read / cores)
     for m, n, longest in outputs(problem, room(problem, BASELINE)):
         at = grid(problem, m, n)
         cells = at.tiles * batch
-        if double and ceil_div(cells, cores) < 2:
+        if double and ceil_div(cells, turns) < 2:
             continue
         chunk, block = _chunk(problem, target, product, m, n, longest)
         load = at.stream.total / at.tiles
@@ -88,7 +133,7 @@ def _plans(problem: Problem, target: Target, product: Product, cores: int, batch
         wall = (
             rounds * max(longest_pipe, drain) + min(longest_pipe, drain) if double else rounds * (longest_pipe + drain)
         )
-        yield Plan(m, n, chunk, block, double, round(wall))
+        yield Plan(m, n, chunk, block, double, round(wall), cells, rounds, read, load, work, drain)
 
 
 def _chunk(problem: Problem, target: Target, product: Product, m: int, n: int, longest: int) -> tuple[int, int]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from pypto_spec.diagnostics.model import Diagnostic
 from pypto_spec.diagnostics.suggest import did_you_mean
-from pypto_spec.driver.inputs import UsageError
+from pypto_spec.driver.inputs import Gathered, UsageError
+from pypto_spec.driver.tiling.divided import Divided
+from pypto_spec.driver.tiling.spec import matmuls
 from pypto_spec.driver.tiling.subject import Subject
 from pypto_spec.ir.dtype import DTYPES, DType
 from pypto_spec.ir.types import Memory
@@ -47,6 +51,19 @@ def subject_of(question: Question) -> Subject:
         pad=question.pad,
     )
     return Subject(problem, question.platform, question.planner)
+
+
+def subjects_of_specs(
+    gathered: Gathered, defines: Mapping[str, str] | None = None
+) -> tuple[list[Subject | Divided], list[Diagnostic]]:
+    """All matmuls of specs, and what was found in these."""
+    found: list[Subject | Divided] = []
+    findings: list[Diagnostic] = list(gathered.findings)
+    for spec in gathered.specs:
+        made = matmuls(spec, defines)
+        found += made.found
+        findings += made.findings
+    return found, findings
 
 
 def parse_shape(text: str) -> tuple[int, int, int]:

@@ -78,12 +78,12 @@ def test_a_block_with_one_tile_has_no_loop(order: str) -> None:
     ],
 )
 def test_the_order_that_reads_least(rows: int, columns: int, cores: int, order: str) -> None:
-    plan = Plan(128, 256, 256, 64, False, 0)
+    plan = Plan(128, 256, 256, 64, False, 0, 0, 0, 0, 0, 0, 0)
     assert least_read(plan, rows, columns, cores) == order
 
 
 def test_no_order_reads_less() -> None:
-    plan = Plan(128, 256, 256, 64, False, 0)
+    plan = Plan(128, 256, 256, 64, False, 0, 0, 0, 0, 0, 0, 0)
 
     def touched(order: str) -> int:
         found = [cell(order, (48, 24), place) for place in range(24)]

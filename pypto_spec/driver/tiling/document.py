@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from pypto_spec.driver.tiling.divided import Divided
+from pypto_spec.driver.tiling.divided import plain as plain_of
 from pypto_spec.driver.tiling.subject import Subject, runners_up
 from pypto_spec.driver.tiling.words import reason
 from pypto_spec.passes.l0.choice import Choice, Considered
@@ -22,13 +24,15 @@ SCHEMA: Final = Path(__file__).with_name("tiling.schema.json")
 """JSON Schema of what `document_text` returns."""
 
 
-def document_text(subjects: Iterable[Subject], most: int = 0) -> str:
+def document_text(subjects: Iterable[Subject | Divided], most: int = 0) -> str:
     """All matmuls; `most` is how many next best tiles of the winner's form are listed."""
+    listed = list(subjects)
     plain = {
         "explain-tiling": VERSION,
         "modelled": True,
         "note": NOTE,
-        "matmuls": [_matmul(subject, most) for subject in subjects],
+        "matmuls": [_matmul(subject, most) for subject in listed if isinstance(subject, Subject)],
+        "divided": [plain_of(subject) for subject in listed if isinstance(subject, Divided)],
     }
     return json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
 

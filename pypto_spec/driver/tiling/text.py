@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from pypto_spec.driver.tiling.divided import Divided, lines
 from pypto_spec.driver.tiling.subject import Subject, runners_up
 from pypto_spec.driver.tiling.words import OPEN, cost, form_name, reason, schedule, tile
 from pypto_spec.passes.l0.choice import Choice, Why
@@ -24,9 +25,9 @@ _WORDS = frozenset({"stays", "m x n x k", "tiles", "kept"})
 """Columns that begin at the left."""
 
 
-def text(subjects: Iterable[Subject], most: int = 0) -> str:
+def text(subjects: Iterable[Subject | Divided], most: int = 0) -> str:
     """All matmuls; `most` is how many next best tiles of the winner's form are shown beside it."""
-    parts = ["\n".join(_matmul(subject, most)) for subject in subjects]
+    parts = ["\n".join(lines(s) if isinstance(s, Divided) else _matmul(s, most)) for s in subjects]
     return "\n\n".join(parts) + f"\n{NOTE}\n"
 
 

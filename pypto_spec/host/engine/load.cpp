@@ -88,12 +88,14 @@ void LoadWork::CheckSource(Core& core) const
     }
 }
 
-// The matrix that a window is cut from must be as high as L1 was written.
+// The matrix that a window is cut from must be as high as L1 was written. Where the window starts is asked: what else
+// stood in the matrix may have been overwritten since.
 void LoadWork::CheckPitch(Core& core) const
 {
-    const BlockMark& first = core.Cube().l1[source / kBlockBytes];
-    if (pitch != 0 && first.piece != 0 && first.pitch != 0 && first.row == 0 && first.column == 0 &&
-        first.pitch != pitch) {
+    const uint64_t at = read.front().address / kBlockBytes;
+    const BlockMark& first = core.Cube().l1[at];
+    if (pitch != 0 && first.piece != 0 && first.pitch != 0 && first.pitch != pitch &&
+        first.row + static_cast<uint64_t>(first.column) * first.pitch == at - source / kBlockBytes) {
         core.Report("layout", {line, core.At(first.piece).line},
                     Format("line %d: %s takes the matrix in L1 to have %lld rows a column block (l1H * l1W), line %d "
                            "wrote it with %u", line, name, static_cast<long long>(pitch),

@@ -60,6 +60,10 @@ class _Region:
         self.blocks = Sym("num_blocks()", "blocks", 1, None)
         self.count = 0
         found = list(Reader(region.body).products(region.body))
+        read = {op for product in found for op in _all_ops(product)}
+        if any(is_product(s) and s not in read for s in region.body):
+            self.result: Control = region  # it needs the vector core as well, as OutlineIncoreScopes says
+            return
         blocks = region.blocks if region.blocks != 1 else None
         if blocks is not None:
             others = len(found) != 1 or any(s not in found[0].stands_for for s in _used(region.body, found))
@@ -78,7 +82,7 @@ class _Region:
             elif stmt not in gone:
                 body.append(stmt)
         made = replace(region, body=_without_unused(body), blocks=None, order=None if found else region.order)
-        self.result: Control = made
+        self.result = made
         if self.shared is not None:
             count: Index | Literal["auto"] = "auto" if blocks == "auto" else min(int(str(blocks)), self.count)
             self.result = Grid(

@@ -157,10 +157,11 @@ class Tile:
         assert isinstance(product.lhs, Window) and isinstance(product.rhs, Window)
         rows, cols, along = (self.at[0], self.rows), (self.at[1], self.cols), (start, full(depth))
         lhs = writer.load(product.lhs, self.batch, *((along, rows) if a else (rows, along)), turned=a)
-        rhs = writer.load(product.rhs, self.batch, *((cols, along) if b else (along, cols)), turned=b)
+        squares = product.operand_dtype.bytes == 1  # which go to L0B by squares of fractals, a row of K as well
+        rhs = writer.load(product.rhs, self.batch, *((cols, along) if b else (along, cols)), turned=b, fractals=squares)
         bias = None
         if product.bias is not None and start == 0:
-            bias = writer.load(product.bias, (), (0, full(1)), cols)
+            bias = writer.load(product.bias, self.batch, (0, full(1)), cols)
         return lhs, rhs, bias
 
     def parts(self, writer: Writer, lhs: Value, rhs: Value, at: Index, depth: int) -> tuple[Value, Value]:

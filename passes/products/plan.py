@@ -9,16 +9,21 @@ of it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from pypto_spec.ir.layouts import round_up
-from pypto_spec.ir.types import Memory
+from pypto_spec.ir.expr import bounds
+from pypto_spec.ir.layouts import FRACTAL_BYTES, round_up
+from pypto_spec.ir.nodes import Value
+from pypto_spec.ir.types import Memory, TensorType
+from pypto_spec.ops.cube.nd2nz import MAX_PITCH
+from pypto_spec.ops.window import MAX_ROWS
 from pypto_spec.passes.l0.problem import BASELINE, Problem, pose
 from pypto_spec.passes.l0.room import outputs, room
 from pypto_spec.passes.l0.terms import ceil_div, drain_of_tile, grid, mad
-from pypto_spec.passes.products.product import Product
+from pypto_spec.passes.products.product import Product, Window
 from pypto_spec.records import dataclass
 from pypto_spec.targets.model import Target
 
@@ -118,12 +123,18 @@ def _plans(problem: Problem, target: Target, product: Product, cores: int, batch
     double = turns > 0
     costs = target.costs
     bytes_per_cycle = min(costs.bytes_per_cycle(costs.gm_to_mat), costs.l2_read / cores)
+    most_m, most_n, most_k = _reach(product)
     for m, n, longest in outputs(problem, room(problem, BASELINE)):
+        if m > most_m or n > most_n:
+            continue
         at = grid(problem, m, n)
         cells = at.tiles * batch
         if double and ceil_div(cells, turns) < 2:
             continue
-        chunk, block = _chunk(problem, target, product, m, n, longest)
+        edge = _edge(problem, product)
+        if longest < min(edge, problem.k):
+            continue
+        chunk, block = _chunk(problem, target, product, m, n, longest, edge, most_k)
         load = at.stream.total / at.tiles
         work = mad(problem, at, block) / at.tiles
         read = (m + n) * problem.k * problem.dtype.bytes / bytes_per_cycle
@@ -136,15 +147,47 @@ def _plans(problem: Problem, target: Target, product: Product, cores: int, batch
         yield Plan(m, n, chunk, block, double, round(wall), cells, rounds, read, load, work, drain)
 
 
-def _chunk(problem: Problem, target: Target, product: Product, m: int, n: int, longest: int) -> tuple[int, int]:
-    """The chunk of K in L1, and the block of it in L0."""
-    size, step = problem.dtype.bytes, problem.step[2]
-    edge = 2 * step if size == 1 else step
-    across = (round_up(m, edge) + round_up(n, edge)) * size
+def _reach(product: Product) -> tuple[int, int, int]:
+    """The most of M, N and K that one load brings: rows far apart in GM take a call each."""
+    found = [sys.maxsize] * 3
+    for side, window in enumerate((product.lhs, product.rhs)):
+        assert isinstance(window, Window)
+        if far_apart(window.tensor):
+            axis = 2 if product.turned[side] == (side == 0) else side
+            found[axis] = MAX_ROWS
+    return found[0], found[1], found[2]
+
+
+def far_apart(tensor: Value) -> bool:
+    """Whether rows of a tensor are further apart than a copy into L1 steps over."""
+    assert isinstance(tensor.type, TensorType)
+    pitch = bounds(tensor.type.strides[-2])[1]
+    return pitch is None or pitch > MAX_PITCH
+
+
+def _edge(problem: Problem, product: Product) -> int:
+    """What blocks of K are multiples of; a row of A that is stored as one comes to L0A from whole fractals."""
+    if product.extents[0] == 1 and not product.turned[0]:
+        return FRACTAL_BYTES // problem.dtype.bytes
+    return _square(problem)
+
+
+def _square(problem: Problem) -> int:
+    """The step of the chooser along K, for 1-byte types two of them."""
+    return problem.step[2] * (2 if problem.dtype.bytes == 1 else 1)
+
+
+def _chunk(
+    problem: Problem, target: Target, product: Product, m: int, n: int, longest: int, edge: int, most_k: int
+) -> tuple[int, int]:
+    """The chunk of K in L1, at most `most_k`, and the block of it in L0; multiples of `edge` if not all of K."""
+    square = _square(problem)
+    across = (round_up(m, square) + round_up(n, square)) * problem.dtype.bytes
     free = target.capacity[Memory.MAT] - (0 if product.bias is None else 2 * round_up(n * problem.acc.bytes, 512))
     most = free // across // edge * edge
     if most < problem.k:
         most = free // (STAGES * across) // edge * edge
+    most = min(most, most_k)
     block = min(longest, max(most, edge))
     if block < problem.k and block > edge:
         block = block // edge * edge

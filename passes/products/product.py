@@ -127,26 +127,31 @@ class Reader:
         last, bias, relu, chain = op.result, None, False, [op]
         acc = ACCUMULATOR[op.operands["lhs"].type.dtype]
         dtype = op.result.type.dtype
+        wide = False  # a rounded result seen in the accumulator's dtype again, as `let` computes with bf16
         while (user := self._only_user(last)) is not None:
-            if user.name == "store":
+            to = user.result.type.dtype if user.name == "cast" and _rounds(user) else None
+            if to is not None and dtype is not acc and to is (dtype if wide else acc):
+                wide = not wide
+            elif wide and user.name != "relu":
+                return None
+            elif user.name == "store":
                 out = Product(op, lhs, rhs, bias, relu, dtype, user, (*chain, user))
                 return out if self._leaves(acc, dtype) else None
-            if is_product(user):
+            elif is_product(user):
                 break
-            row = _added_row(user, last)
-            if row is not None and bias is None and not relu:
+            elif (row := _added_row(user, last)) is not None and bias is None and not relu:
                 bias = self._window(row)
-                if dtype is not acc or bias is None or len(bias.shape) != 2:
+                if dtype is not acc or bias is None:
                     return None
             elif user.name == "relu":
                 relu = True
-            elif user.name == "cast" and dtype is acc and _rounds(user) and (acc, user.result.type.dtype) in PLAIN:
-                dtype = user.result.type.dtype
+            elif to is not None and dtype is acc and (acc, to) in PLAIN:
+                dtype = to
             else:
                 return None
             chain.append(user)
             last = user.result
-        return Product(op, lhs, rhs, bias, relu, dtype, None, tuple(chain))
+        return None if wide else Product(op, lhs, rhs, bias, relu, dtype, None, tuple(chain))
 
     def _leaves(self, acc: DType, dtype: DType) -> bool:
         return (acc, dtype) in PLAIN
@@ -196,7 +201,7 @@ def _added_row(op: Op, value: Value) -> Value | None:
     kind = value.type
     if op.name == "col_expand_add" and op.operands["x"] is value:
         return op.operands["v"]
-    if op.name == "row_expand_add" and op.operands["x"] is value and _shape(op.operands["v"]) == (1, 1):
+    if op.name == "row_expand_add" and op.operands["x"] is value and set(_shape(op.operands["v"])) == {1}:
         return op.operands["v"]  # of one column
     if op.name == "add" and isinstance(kind, ArrayType) and len(kind.shape) == 2 and kind.shape[0] == 1:
         return op.operands["rhs" if op.operands["lhs"] is value else "lhs"]

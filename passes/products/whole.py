@@ -10,8 +10,10 @@ from math import prod
 from pypto_spec.ir.nodes import Attr, Value
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.ops.cube.fixpipe import TO_MAT
+from pypto_spec.ops.window import MAX_ROWS
 from pypto_spec.passes.l0.choice import Choice, choose
 from pypto_spec.passes.l0.problem import pose
+from pypto_spec.passes.products.plan import far_apart
 from pypto_spec.passes.products.product import Product, Window
 from pypto_spec.passes.products.writer import Writer, full
 from pypto_spec.targets.model import Target
@@ -45,6 +47,9 @@ def _matrix(shape: tuple[int, ...]) -> tuple[int, int]:
 
 def _cuts(product: Product, target: Target) -> bool:
     sides = [s for s in (product.lhs, product.rhs) if isinstance(s, Product)]
+    windows = [s for s in (product.lhs, product.rhs) if isinstance(s, Window)]
+    if any(w.matrix[0] > MAX_ROWS and far_apart(w.tensor) for w in windows):
+        return False
     if prod(product.result[:-2]) != 1 or any(s.dtype not in TO_MAT for s in sides):
         return False
     m, n, k = product.extents

@@ -53,10 +53,11 @@ class Writer:
         cols: tuple[Index, Extent],
         *,
         turned: bool = False,
+        fractals: bool = False,
     ) -> Value:
         """A part of a window in `mat`: where it starts along rows and columns, how large it is, how much is there.
 
-        A window that is read transposed comes as its transposed view.
+        A window that is read transposed comes as its transposed view. With `fractals` a single row is `nz` as well.
         """
         lead = len(window.shape) - 2
         mine = batch[len(batch) - lead :] if lead else ()
@@ -67,7 +68,7 @@ class Writer:
         attrs: dict[str, Attr] = {"at": at, "shape": (1,) * lead + shape, "memory": Memory.MAT}
         if valid != shape:
             attrs["valid"] = (1,) * lead + valid
-        if turned and shape[0] == 1:
+        if (turned or fractals) and shape[0] == 1:
             attrs["layout"] = Layout.NZ.value
         name = window.tensor.name
         kind = TileType(

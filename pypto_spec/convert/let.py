@@ -19,7 +19,7 @@ from pypto_spec.convert.instructions import index_text
 from pypto_spec.convert.let_calls import Calls
 from pypto_spec.convert.let_fold import fold
 from pypto_spec.convert.let_ops import OpMaker
-from pypto_spec.convert.let_terms import Number, Scalar, Term, Tile, spread_kinds
+from pypto_spec.convert.let_terms import Number, Scalar, Term, Tile, spread_help, spread_kinds
 from pypto_spec.convert.let_where import Choices, unfinished
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.diagnostics.model import CompileError
@@ -237,7 +237,7 @@ class Formula:
             f"`{sign}` of {left.value.type} and {right.value.type}",
             label=str(right.value.type),
             secondary=(self.maker.label(left, str(left.value.type)),),
-            helps=("shapes must be equal, or one of them [M, 1] or [1, N] beside [M, N]",),
+            helps=(spread_help(a, b),),
         )
 
     def _spread(self, tile: Tile, cols: int) -> Tile:

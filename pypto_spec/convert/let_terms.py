@@ -62,3 +62,12 @@ def spread_kinds(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[Operand, Opera
     if a == (*ones, b[-1]):
         return "col", "tile"
     return None
+
+
+def spread_help(a: tuple[int, ...], b: tuple[int, ...]) -> str:
+    """A way out where two shapes do not fit; a vector that lacks leading axes only is told which it should have."""
+    short, long = sorted((a, b), key=len)
+    padded = (1,) * (len(long) - len(short)) + short
+    if len(short) < len(long) and spread_kinds(padded, long) is not None:
+        return f"leading axes are written out: give it the shape {list(padded)}, which is spread over {list(long)}"
+    return "shapes must be equal, or one of them [M, 1] or [1, N] beside [M, N]"

@@ -63,9 +63,13 @@ def test_rows_far_apart_are_loaded_one_by_one() -> None:
         "DataCopy(into, from[65541], Nd2NzParams(1, 1, 40, 0, 40, 16, 1, 0))",
         "DataCopy(into[16], from[131077], Nd2NzParams(1, 1, 40, 0, 40, 16, 1, 0))",
     ]
-    source = {"from": tensor(FP16, 100, 70_000)}
-    found = refused("load", source, at=(0, 0), shape=(64, 16), valid=(N, 16), memory=MAT)
+    source: dict[str, ValueType] = {"from": tensor(FP16, 100, 70_000)}
+    found = refused("load", {"from": tensor(FP16, 300, 70_000)}, at=(0, 0), shape=(300, 16), memory=MAT)
     assert "one copy steps over 65535 at most" in found.message
+    # a row that may not be there is copied by a call of no rows then
+    found_calls = calls("load", source, at=(0, 0), shape=(64, 16), valid=(N, 16), memory=MAT)
+    assert len(found_calls) == 64
+    assert "Nd2NzParams(1, min(max(n - 5, 0), 1), 16, 0, 16, 64, 1, 0)" in found_calls[5]
 
 
 def test_rows_of_8_byte_types() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pypto_spec.ir.dtype import BLOCK_BYTES
-from pypto_spec.ir.expr import add, bounds, mod, mul
+from pypto_spec.ir.expr import add, bounds, maximum, minimum, mod, mul, sub
 from pypto_spec.ir.instr import Instr, Ref, Struct
 from pypto_spec.ir.types import Layout, TileType
 from pypto_spec.ops.window import MAX_ROWS, Run, UnsupportedWindowError
@@ -37,14 +37,15 @@ def nd2nz(tile: TileType, found: Sequence[Run]) -> Iterator[Instr]:
         if run.most == 1 or (run.apart and reach is not None and reach <= MAX_PITCH and run.most <= MAX_ROWS_OF_CALL):
             yield _call(tile, run, run.row, run.rows, run.pitch if run.most > 1 else run.length)
             continue
-        if not isinstance(run.rows, int) or run.rows > MAX_ROWS:
+        if run.most > MAX_ROWS:
             raise UnsupportedWindowError(
                 f"rows start {'an unknown number of' if reach is None else f'up to {reach}'} elements apart: one copy "
                 f"steps over {MAX_PITCH} at most, and more than {MAX_ROWS} rows cannot be copied one by one"
             )
-        for row in range(run.rows):
+        for row in range(run.most):
             single = run._replace(start=add(run.start, mul(run.pitch, row)))
-            yield _call(tile, single, run.row + row, 1, run.length)
+            there = minimum(1, maximum(0, sub(run.rows, row)))  # a call of no rows copies nothing
+            yield _call(tile, single, run.row + row, there, run.length)
 
 
 def _wide(tile: TileType, found: Sequence[Run]) -> Iterator[Instr]:

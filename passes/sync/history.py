@@ -200,4 +200,6 @@ def _replaces(new: Record, old: Record) -> bool:
         return a == b and new.pipe == old.pipe
     if a == b:
         return True
+    if a.ordered:
+        return False  # what the hardware orders behind `new`, for the same bytes, it does not order behind `old`
     return not a.steps and isinstance(a.base, int) and isinstance(b.base, int)

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import cast
 
-from pypto_spec.ir.expr import Index, add, floordiv, mul, sub, sym
+from pypto_spec.ir.expr import Index, add, floordiv, mul, sub, sym, symbols
 from pypto_spec.ir.layouts import FRACTAL_ROWS
 from pypto_spec.ir.loops import least_trips
 from pypto_spec.ir.nodes import Attr, Condition, For, Op, Program, Region, Stmt, Value
@@ -106,6 +106,8 @@ class _Region:
         (carry,) = loop.carries
         if carry.yielded is carry.arg or least_trips(loop) < 1:
             return False
+        if any(s.kind != "loop" for bound in (loop.start, loop.stop) for s in symbols(bound)):
+            return False  # the checker goes through rounds, whose number it has to know
         if not self._back(carry.yielded, found, carry.arg, last=last):
             return False
         if last:

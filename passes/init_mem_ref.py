@@ -135,7 +135,10 @@ class _Initialiser(Rewriter):
             self.measure(phi.result.buffer, kind)
             return phi
         assert kind.memory is not None
-        result = replace(phi.result, buffer=self.pool.fresh(kind.memory, kind.bytes, branch.loc))
+        home = phi.then.buffer
+        if home is None or home != phi.other.buffer or can_copy(kind.memory):
+            home = self.pool.fresh(kind.memory, kind.bytes, branch.loc)
+        result = replace(phi.result, buffer=home)
         return Phi(self.bind(phi.result, result), phi.then, phi.other)
 
 

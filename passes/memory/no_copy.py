@@ -6,11 +6,13 @@ loop or an `if` goes on with it in another place - this is the error to raise.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pypto_spec.diagnostics.model import CompileError, Label, diagnose
 from pypto_spec.diagnostics.rules.memory import NO_PATH
 from pypto_spec.diagnostics.span import Span
 from pypto_spec.ir.naming import split
-from pypto_spec.ir.nodes import For, Op, Stmt, Value
+from pypto_spec.ir.nodes import For, Op, Phi, Stmt, Value
 from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.ops.cube.copies import WITHIN
 
@@ -18,6 +20,17 @@ from pypto_spec.ops.cube.copies import WITHIN
 def can_copy(memory: Memory) -> bool:
     """Whether a tile can be copied within a memory."""
     return (memory, memory) in WITHIN
+
+
+def stays(phi: Phi, owner: Callable[[Value], Value]) -> bool:
+    """Whether what an `if` gives is one tile that each arm changes in place, or leaves, where none can be copied.
+
+    `owner` says in whose memory a value stands.
+    """
+    kind = phi.result.type
+    if not isinstance(kind, TileType) or kind.memory is None or can_copy(kind.memory):
+        return False
+    return owner(phi.then) is owner(phi.other)
 
 
 def still_needed(op: Op, field: str, later: Stmt | None) -> CompileError:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pypto_spec.ir.nodes import For, If, Op, Stmt, Value
 from pypto_spec.ir.rewrite import statements
+from pypto_spec.passes.memory.no_copy import stays
 
 
 def reads(stmt: Stmt) -> list[Value]:
@@ -66,6 +67,8 @@ class Uses:
                 self._walk(stmt.other, loops)
                 for phi in stmt.phis:
                     self.inside[phi.result] = loops
+                    if stays(phi, self.owner):
+                        self.base[phi.result] = self.owner(phi.then)
             self._read(leaving(stmt))
 
     def _read(self, values: Iterable[Value]) -> None:

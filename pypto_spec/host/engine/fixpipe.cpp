@@ -143,7 +143,7 @@ std::vector<uint64_t> DrainWork::Scales(Core& core) const
     const LocalMemory& l1 = *core.Local(Memory::L1);
     const uint64_t at = scales[0].address;
     std::memcpy(found.data(), l1.data.data() + at, found.size() * 8);
-    const Dtype other = core.Cube().OtherDtype(at, scales[0].length, Dtype::U64);
+    const Dtype other = core.Cube().OtherDtype(at, found.size() * 8, Dtype::U64);
     if (other != Dtype::None && other != Dtype::I64) {  // a tensor of GM may count its bits as signed
         core.Report("wrong-dtype", call.line, Format("%s reads scales from L1 byte %llu, it holds %s", Name(call),
                                                      static_cast<unsigned long long>(at), DtypeName(other)));

@@ -55,3 +55,22 @@ def test_before_and_after_each_pass(lines: list[str]) -> None:
 def test_gallery(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert check(read(text, name=path.name), text) == len(PASSES)
+
+
+ROW = """\
+spec: v1
+name: row
+tensors:
+  a:   {dtype: fp32, shape: [48, 1]}
+  b:   {dtype: fp32, shape: [48, 32]}
+  out: {dtype: fp32, shape: [1, 32], access: out}
+program:
+  - region: row
+    body:
+      - let: out = matmul(a, b, a_trans=true)
+"""
+"""A row that L0A stores as a matrix (`zz`), since it comes out of fractals."""
+
+
+def test_a_row_of_fractals() -> None:
+    assert check(read(ROW), ROW) == len(PASSES)

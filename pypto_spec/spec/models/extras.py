@@ -17,7 +17,7 @@ class TypeSpec(Model):
     shape: Annotated[tuple[Formula, ...] | None, Field(description="extents in elements")] = None
     level: Annotated[Literal["tensor", "tile"] | None, Field(description="`tensor` for a whole array")] = None
     memory: OnChip | None = None
-    layout: Literal["nd", "dn", "nz", "zn"] | None = None
+    layout: Literal["nd", "dn", "nz", "zn", "zz"] | None = None
     valid: Annotated[tuple[Formula, ...] | None, Field(description="the defined extents, where smaller")] = None
     pitch: Annotated[Formula | None, Field(description="elements from row to row, where not the implicit ones")] = None
     view: Annotated[ValueName | None, Field(description="the value it is a view of")] = None

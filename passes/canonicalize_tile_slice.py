@@ -36,8 +36,8 @@ class _Canonicalizer(Rewriter):
             return (op,)
         x, at = op.operands["x"].type, op.attrs["at"]
         assert isinstance(x, TileType) and isinstance(at, tuple)
-        if is_aligned(x, at):
-            return (op,)
+        if x.is_boxed or is_aligned(x, at):
+            return (op,)  # of a tile of the cube it names a window, which is copied where it is used
         if self.core != "aic":  # windows of tiles in L1 are copied anyway, on the way to L0
             self._tell(op, x, at)
         return (replace(op, defn=OPS["extract"]),)

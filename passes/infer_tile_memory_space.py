@@ -249,7 +249,12 @@ class _Inferrer(Rewriter):
         helps = [f"load `{name}` into `{want.value}` instead"]
         if way is None and (through_gm := route(self.target, Memory.GM, want)) is not None:
             helps = [f"load `{name}` into `{through_gm[1].value}` instead"]
-        if way is not None and way[1] is not Memory.GM:
+        if have is want:
+            note = f"nothing copies a tile within `{have.value}`"
+            helps = [f"leave the statement out and use `{name}`"]
+            if op.name == "extract":
+                helps = [f"leave `memory` out, or write `slice`: the window of `{name}` is copied where it is used"]
+        elif way is not None and way[1] is not Memory.GM:
             helps = [
                 f"move it there first: `- move: {{into: {name}_{way[1].value}, from: {name}, memory: {way[1].value}}}`"
             ]

@@ -29,14 +29,17 @@ def infer_arrays(inference: Inference) -> ArrayType:
     depth, n = _turned(rhs.shape, inference.attr("b_trans"))
     if k != depth:
         left, right = (inference.operands[f].name for f in ("lhs", "rhs"))
-        words = [f"`{flag}=true`" for flag, fits in (("b_trans", k == n), ("a_trans", m == depth)) if fits]
+        ways = [flag for flag, fits in (("b_trans", k == n), ("a_trans", m == depth)) if fits]
+        added = [f"`{flag}=true`" for flag in ways if not inference.attr(flag)]
+        helps = [f"{listing(added)} takes it transposed"] if added else []
+        helps += [f"leave `{flag}` out" for flag in ways if inference.attr(flag)]
         raise inference.fail(
             rules.SHAPE_MISMATCH,
             f"`matmul` of {shape_text(lhs.shape)} `{left}` and {shape_text(rhs.shape)} `{right}`: "
             f"K is {k} on the left and {depth} on the right",
             "rhs",
             label=f"K is {depth} here",
-            helps=(f"{listing(words)} takes it transposed" if words else "K must be one extent",),
+            helps=tuple(helps) or ("K must be one extent",),
         )
     return ArrayType(_dtype(inference, ACCUMULATOR[lhs.dtype]), (*broadcast(inference, lhs.shape, rhs.shape), m, n))
 

@@ -262,6 +262,30 @@ CUBE_MISTAKES: tuple[Mistake, ...] = (
         "PS3021",
         lines(STACK, "batch_matmul: {into: z, lhs: q, rhs: r}", "store: {from: z, to: so, at: [0, 0, 0]}") + PRODUCT,
     ),
+    edit(
+        "copied_within_mat",
+        LEFT + RIGHT + PRODUCT,
+        LEFT.replace("}", ", memory: mat}")
+        + lines("move: {into: x, from: l, memory: mat}")
+        + RIGHT
+        + PRODUCT.replace("lhs: l", "lhs: x"),
+        "PS4020",
+        LEFT.replace("}", ", memory: mat}") + RIGHT + PRODUCT,
+    ),
+    edit(
+        "transposed_although_it_fits",
+        LEFT + RIGHT + PRODUCT + STORE,
+        lines("let: out = matmul(a, b, b_trans=true)"),
+        "PS3001",
+        lines("let: out = matmul(a, b)"),
+    ),
+    edit(
+        "blocks_beside_the_vector_core",
+        "    body:\n" + LEFT + RIGHT + PRODUCT + STORE,
+        "    blocks: 3\n    body:\n" + lines("let: out = exp(matmul(a, b))"),
+        "PS6010",
+        "    blocks: 3\n    body:\n" + lines("let: out = matmul(a, b)"),
+    ),
     edit("transposed_by_a_flag", PRODUCT, PRODUCT.replace("}", ", a_trans: true}"), "PS3011", PRODUCT),
     edit("layout_without_memory", LEFT, LEFT.replace("}", ", layout: zz}"), "PS3001", LEFT),
 )

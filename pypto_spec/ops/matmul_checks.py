@@ -166,7 +166,7 @@ def _check_depth(inference: Inference, lhs: TileType, rhs: TileType) -> None:
             f"K of the product is {to_text(need)}, which comes down to {low}: a product of no columns writes nothing",
             "lhs",
             label=f"{to_text(need)} columns are valid",
-            helps=("let the symbol be at least 1, or multiply in an `if` and store zeros otherwise",),
+            helps=(f"let it be 1 at least: `min: 1` where the symbol is declared, or `max({to_text(need)}, 1)`",),
         )
     least = bounds(sub(have, need))[0]
     if have == rhs.rows or (least is not None and least >= 0):

@@ -13,6 +13,7 @@ from pypto_spec.ir.types import Memory, TileType
 from pypto_spec.ops.build import listing, on_chip, shape_text
 from pypto_spec.ops.cube.fixpipe import TO_MAT, Way, mode
 from pypto_spec.ops.cube.mmad import MAX_EXTENT, OPERANDS
+from pypto_spec.ops.window import reached_low
 
 _WHOLE = {
     "a_trans": "see the tile with its axes exchanged: `- transpose_view: {{into: {lhs}_t, x: {lhs}}}`",
@@ -158,6 +159,15 @@ def _check_depth(inference: Inference, lhs: TileType, rhs: TileType) -> None:
     """Refuse columns of the left operand that are valid and meet rows of the right one that may not be."""
     left, right = (name_of(inference, f) for f in ("lhs", "rhs"))
     have, need = valid_of(rhs)[0], valid_of(lhs)[1]
+    low = need if isinstance(need, int) else reached_low(need, inference.walked)
+    if low is not None and low < 1:
+        raise inference.fail(
+            rules.SHAPE_MISMATCH,
+            f"K of the product is {to_text(need)}, which comes down to {low}: a product of no columns writes nothing",
+            "lhs",
+            label=f"{to_text(need)} columns are valid",
+            helps=(f"let it be 1 at least: `min: 1` where the symbol is declared, or `max({to_text(need)}, 1)`",),
+        )
     least = bounds(sub(have, need))[0]
     if have == rhs.rows or (least is not None and least >= 0):
         return

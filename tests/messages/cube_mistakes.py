@@ -8,6 +8,7 @@ CUBE = """\
 spec: v1
 name: kernel
 constants: {M: 64, K: 128, N: 32}
+symbols: {D: {min: 0, max: 128}}
 tensors:
   a:   {dtype: fp16, shape: [M, K]}
   b:   {dtype: fp16, shape: [K, N]}
@@ -22,6 +23,7 @@ tensors:
   b2:  {dtype: fp16, shape: [1024, N]}
   out: {dtype: fp32, shape: [M, N], access: out}
   low: {dtype: int32, shape: [M, N], access: inout}
+  sized: {dtype: fp32, shape: [8, D], access: inout}
   wide: {dtype: fp32, shape: [M, N], access: inout}
   so:  {dtype: fp32, shape: [2, M, N], access: inout}
   to:  {dtype: fp16, shape: [M, K], access: inout}
@@ -165,6 +167,13 @@ CUBE_MISTAKES: tuple[Mistake, ...] = (
         RIGHT.replace("}", ", valid: [100, N]}"),
         "PS3001",
         RIGHT.replace("}", ", valid: [100, N]}") + LEFT.replace("}", ", valid: [64, 100]}"),
+    ),
+    edit(
+        "depth_of_nothing",
+        LEFT,
+        LEFT.replace("}", ", valid: [M, D]}"),
+        "PS3001",
+        LEFT.replace("}", ", valid: [M, 'max(D, 1)']}"),
     ),
     edit("dtypes_differ", RIGHT, RIGHT.replace("from: b", "from: h"), "PS3002", RIGHT),
     edit("dtype_of_operands", RIGHT, RIGHT.replace("from: b", "from: n"), "PS3003", RIGHT),

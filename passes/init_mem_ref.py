@@ -124,10 +124,10 @@ class _Initialiser(Rewriter):
     def branch(self, branch: If) -> Sequence[Stmt]:
         (made,) = super().branch(branch)
         assert isinstance(made, If)
-        phis = tuple(self._phi(p, made) for p in made.phis)
+        phis = tuple(self._phi(p, made, old) for p, old in zip(made.phis, branch.phis, strict=True))
         return (made if all(a is b for a, b in zip(phis, made.phis, strict=True)) else replace(made, phis=phis),)
 
-    def _phi(self, phi: Phi, branch: If) -> Phi:
+    def _phi(self, phi: Phi, branch: If, old: Phi) -> Phi:
         kind = phi.result.type
         if not isinstance(kind, TileType):
             return phi
@@ -135,7 +135,12 @@ class _Initialiser(Rewriter):
             self.measure(phi.result.buffer, kind)
             return phi
         assert kind.memory is not None
-        result = replace(phi.result, buffer=self.pool.fresh(kind.memory, kind.bytes, branch.loc))
+        assert self.uses is not None
+        home = phi.then.buffer
+        # One value of which an arm has changed a part, or none has, stays where it is.
+        if home is None or home != phi.other.buffer or self.uses.owner(old.then) is not self.uses.owner(old.other):
+            home = self.pool.fresh(kind.memory, kind.bytes, branch.loc)
+        result = replace(phi.result, buffer=home)
         return Phi(self.bind(phi.result, result), phi.then, phi.other)
 
 

@@ -2,26 +2,39 @@
 
 An op may take over its operand's buffer where nothing reads what stands there after it: neither the operand, nor
 another value that lives in the same buffer (what it is a view of, other views of that), nor a later round of a loop.
+The arms of an `if` exclude each other: what one reads is not read after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from pypto_spec.ir.nodes import For, If, Op, Stmt, Value
+
+Arms = tuple[tuple[If, bool], ...]
+"""The arms around a statement, from the outside in: of which `if`, and whether it is `then`."""
+
+
+class _Read(NamedTuple):
+    """A statement that reads a value, when, and in which arms."""
+
+    number: int
+    arms: Arms
+    stmt: Stmt
 
 
 class Takeovers:
     """The ops of one region that need a copy of the operand they reuse: `result in takeovers`."""
 
     def __init__(self, body: Sequence[Stmt]) -> None:
-        self._last: dict[Value, int] = {}
+        self._found: dict[Value, list[_Read]] = {}
         self._root: dict[Value, Value] = {}
         self._members: dict[Value, list[Value]] = {}
         self._home: dict[Value, tuple[int, ...]] = {}  # loops around the definition of a root
         self._copied: dict[Value, Stmt | None] = {}
         self._number = 0
-        self._readers: dict[Value, Stmt] = {}  # the last
+        self._arms: Arms = ()
         self._reads(body)
         self._number = 0
         self._walk(body, ())
@@ -44,14 +57,17 @@ class Takeovers:
                 self._number += 1
                 self._note(stmt, (c.yielded for c in stmt.carries))
             elif isinstance(stmt, If):
-                self._reads(stmt.then)
-                self._reads(stmt.other)
-                self._number += 1
-                self._note(stmt, (v for p in stmt.phis for v in (p.then, p.other)))
+                outside = self._arms
+                for first in (True, False):
+                    self._arms = (*outside, (stmt, first))
+                    self._reads(stmt.then if first else stmt.other)
+                    self._number += 1
+                    self._note(stmt, (p.then if first else p.other for p in stmt.phis))
+                self._arms = outside
 
     def _note(self, stmt: Stmt, values: Iterable[Value]) -> None:
         for value in values:
-            self._last[value], self._readers[value] = self._number, stmt
+            self._found.setdefault(value, []).append(_Read(self._number, self._arms, stmt))
 
     def _walk(self, body: Sequence[Stmt], loops: tuple[int, ...]) -> None:
         for stmt in body:
@@ -67,11 +83,15 @@ class Takeovers:
                 for carry in stmt.carries:
                     self._define(carry.result, loops)
             elif isinstance(stmt, If):
-                self._walk(stmt.then, loops)
-                self._walk(stmt.other, loops)
-                self._number += 1
+                outside = self._arms
+                for first in (True, False):
+                    self._arms = (*outside, (stmt, first))
+                    self._walk(stmt.then if first else stmt.other, loops)
+                    self._number += 1
+                self._arms = outside
                 for phi in stmt.phis:
-                    self._define(phi.result, loops)
+                    one, two = self._root.get(phi.then, phi.then), self._root.get(phi.other, phi.other)
+                    self._define(phi.result, loops, phi.then if one is two else None)
 
     def _op(self, op: Op, loops: tuple[int, ...]) -> None:
         source: Value | None = None
@@ -89,7 +109,7 @@ class Takeovers:
         root = self._root.get(source, source)
         if self._home.get(root) != loops:
             return True
-        if any(self._last.get(v, 0) > self._number for v in self._members[root]):
+        if self._later(source) is not None:
             return True
         others = [v for field, v in op.operands.items() if field != op.defn.reuses]
         return any(self._root.get(v) is root for v in others)
@@ -97,10 +117,22 @@ class Takeovers:
     def _later(self, source: Value) -> Stmt | None:
         """What reads the memory of a value behind the current statement."""
         members = self._members[self._root.get(source, source)]
-        return next((self._readers[v] for v in members if self._last.get(v, 0) > self._number), None)
+        later = (
+            read
+            for value in members
+            for read in reversed(self._found.get(value, ()))
+            if read.number > self._number and not _exclude(read.arms, self._arms)
+        )
+        found = next(later, None)
+        return None if found is None else found.stmt
 
     def _define(self, value: Value, loops: tuple[int, ...], source: Value | None = None) -> None:
         root = value if source is None else self._root.get(source, source)
         self._root[value] = root
         self._members.setdefault(root, []).append(value)
         self._home.setdefault(root, loops)
+
+
+def _exclude(one: Arms, other: Arms) -> bool:
+    """Whether two places stand in different arms of one `if`."""
+    return any(a is b and first != second for a, first in one for b, second in other)

@@ -66,6 +66,8 @@ class Uses:
                 self._walk(stmt.other, loops)
                 for phi in stmt.phis:
                     self.inside[phi.result] = loops
+                    if self.owner(phi.then) is self.owner(phi.other):
+                        self.base[phi.result] = self.owner(phi.then)
             self._read(leaving(stmt))
 
     def _read(self, values: Iterable[Value]) -> None:

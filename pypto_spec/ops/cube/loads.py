@@ -129,14 +129,14 @@ def _right_as_it_is(source: Source, into: TileType) -> Iterator[Instr]:
 
 
 def _left_by_squares(source: Source, into: TileType) -> Iterator[Instr]:
-    """Stored [K, M]: a call for each 32 columns of M, along K."""
+    """Stored [K, M]: a call for each 32 columns of M, along as much of K as is valid."""
     rows, _ = source.stored
     row, col = source.start
     start = add(mul(floordiv(col, SQUARE), rows * SQUARE), mul(row, SQUARE))
-    depth = into.physical[1] // SQUARE
+    depth = floordiv(_depth(into), SQUARE)
     for m in range(into.physical[0] // SQUARE):
-        params = Struct("LoadData2dTransposeParams", (0, depth, 1, 0, depth - 1))
-        ends = Ref("into", m * 2 * depth * FRACTAL_BYTES), Ref(source.name, add(start, m * rows * SQUARE))
+        params = Struct("LoadData2dTransposeParams", (0, depth, 1, 0, add(depth, -1)))
+        ends = Ref("into", mul(depth, m * 2 * FRACTAL_BYTES)), Ref(source.name, add(start, m * rows * SQUARE))
         yield Instr("LoadDataWithTranspose", (*ends, params))
 
 

@@ -76,6 +76,17 @@ def summed(shape: str, dtype: str, init: str) -> str:
     return lines(SUM[0] % (shape, dtype), SUM[1] % init)
 
 
+def rounds(init: str) -> str:
+    """A sum over the rounds of two loops, the inner one from 1, into a created accumulator."""
+    return (
+        lines(SUM[0] % ("[M, N]", "fp32"), "for: {index: i, count: 2}")
+        + "        body:\n          - for: {index: j, range: [1, 3]}\n            body:\n"
+        + f"              - matmul_acc: {{into: c, acc: c, lhs: l, rhs: r{init}}}\n"
+        + lines("store: {from: c, to: wide, at: [0, 0]}")
+        + PRODUCT
+    )
+
+
 def windowed(rows: int, at: int) -> str:
     """A window of a larger tile as the left operand."""
     return lines(
@@ -243,6 +254,15 @@ CUBE_MISTAKES: tuple[Mistake, ...] = (
         summed("[M, N]", "fp32", ", init: 0 == 0"),
     ),
     edit("accumulator_of_nothing", PRODUCT, summed("[M, N]", "fp32", ""), "PS2034", PRODUCT),
+    edit("sum_from_nothing", PRODUCT, rounds(""), "PS2034", rounds(", init: i == 0 and j == 1")),
+    edit("sum_that_starts_late", PRODUCT, rounds(", init: i + j == 2"), "PS2034", rounds(", init: i + j == 1")),
+    edit(
+        "accumulator_without_contents_read",
+        PRODUCT,
+        lines(SUM[0] % ("[M, N]", "fp32, memory: acc"), "store: {from: c, to: wide, at: [0, 0]}") + PRODUCT,
+        "PS2034",
+        PRODUCT,
+    ),
     edit(
         "accumulator_still_needed",
         STORE,

@@ -181,7 +181,7 @@ class Finder:
         if not choice.cuts_output:
             self._along_k(op, question, tiling.k)
             return
-        why = self._why_not(op, question, tiling)
+        why = self.why_kept(op, question)
         leaves = None if why else self.readers.only(op.result)
         if leaves is not None and self._steps_evenly(op, question, tiling):
             self.sites.gone.add(op)
@@ -225,8 +225,8 @@ class Finder:
         self.findings.uneven_k(op, question.k, tiling.k)
         return False
 
-    def _why_not(self, op: Op, question: Question, tiling: Tiling) -> str:
-        """Why the output cannot be cut; empty where it can."""
+    def why_kept(self, op: Op, question: Question) -> str:
+        """Why the output of a product cannot be cut; empty where it can."""
         if op.name == "matmul_acc":
             return "it adds to an accumulator, which is one tile"
         bias = question.product.bias

@@ -48,6 +48,9 @@ def _matmul(subject: Subject, most: int) -> dict[str, Any]:
         "padded": dict(zip("mnk", problem.shape, strict=True)) if problem.is_padded else None,
         "dtype": problem.dtype.name,
         "acc": problem.acc.name,
+        "built": None
+        if subject.built is None
+        else {"tile": dict(zip("mnk", subject.built.tile, strict=True)), "why": subject.built.why},
         **(_refused(choice) if isinstance(choice, Refusal) else _chosen(choice, most)),
     }
 

@@ -62,7 +62,9 @@ def _asked(spec: Spec, program: Program) -> list[tuple[tuple[int, int], Subject 
     return [
         (
             one.op.loc.span.start,
-            Subject(one.problem, options.platform, options.planner, _where(spec, one.op, region.name)),
+            Subject(
+                one.problem, options.platform, options.planner, _where(spec, one.op, region.name), one.built, one.kept
+            ),
         )
         for region in regions(program.body)
         for one in asked(region, target, options)

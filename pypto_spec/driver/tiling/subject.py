@@ -8,6 +8,7 @@ from heapq import nsmallest
 from pypto_spec.passes.l0.choice import Choice, choose
 from pypto_spec.passes.l0.problem import Problem
 from pypto_spec.passes.l0.refusals import Refusal
+from pypto_spec.passes.l0.rewrite.asked import Built
 from pypto_spec.passes.l0.search import Candidate, candidates, rank
 from pypto_spec.records import dataclass
 
@@ -20,6 +21,10 @@ class Subject:
     platform: str
     planner: str
     where: str | None = None
+    built: Built | None = None
+    """What a spec has in place of the tile that is chosen."""
+    kept: str = ""
+    """Why a spec has the output as one tile, whatever would be cheaper; empty where it can be cut."""
 
     @property
     def choice(self) -> Choice | Refusal:

@@ -39,18 +39,21 @@ def _matmul(subject: Subject, most: int) -> Iterator[str]:
         yield f"  help: {choice.help}"
         return
     yield from _result(choice)
+    if subject.built is not None:
+        yield f"  built as {' x '.join(map(str, subject.built.tile))}: {subject.built.why}"
     yield from _table(choice, runners_up(choice, most))
     yield from (f"  {line}" for line in FORMULA)
-    yield from _others(choice)
+    yield from _others(choice, subject.kept)
 
 
-def _others(choice: Choice) -> Iterator[str]:
+def _others(choice: Choice, kept: str) -> Iterator[str]:
+    """Why the other forms were not taken; `kept` says why two accumulators could not be had either."""
     others = [c for c in choice.forms if c.form != choice.winner.form]
     width = max(len(form_name(c.form)) for c in others)
     yield "  not taken:"
     yield from (f"    {form_name(c.form):{width}}  {reason(choice, c)}" for c in others)
     if any(c.verdict.why is Why.GATE_OFF for c in others):
-        yield f"  help: for two accumulators, {OPEN}"
+        yield f"  two accumulators cannot be had: {kept}" if kept else f"  help: for two accumulators, {OPEN}"
 
 
 def _title(subject: Subject) -> str:

@@ -226,7 +226,7 @@ class Analysis(Course):
                 edge.set_at = Anchor(first, True)
             edge.note(record.op, op)
         placed = edge.set_at.stmt
-        if isinstance(placed, Op) or placed not in self.ends or lag > 1:
+        if placed not in self.ends or lag > 1:
             row, time = record.row, record.time
         else:
             rows, last = self.ends[placed]

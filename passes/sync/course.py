@@ -133,6 +133,8 @@ class Course(ABC):
             before, known, entered = self.time, self._snapshot(), self.moment
             if isinstance(stmt, Op):
                 self._op(stmt, moves)
+                if len(self.places.steps(stmt)) > 1:  # a flag behind it is for all of them
+                    self.ends[stmt] = self._snapshot(), tuple(self.last)
             elif isinstance(stmt, For | If):
                 for pipe in range(_N):
                     if self._standing((stmt, 0, pipe)):

@@ -1,4 +1,4 @@
-"""InsertSync knows where a window that moves with a loop ends: in its own buffer, in every round."""
+"""InsertSync knows where windows end: one that moves with a loop in its own buffer, and what a flag behind is for."""
 
 from __future__ import annotations
 
@@ -42,3 +42,34 @@ def test_the_window_does_not_wait_for_the_buffer_behind_its_own() -> None:
     (loop,) = [s for s in region.body if isinstance(s, For)]
     loads = [s for s in statements(loop.body) if isinstance(s, SetFlag) and s.source == "mte2"]
     assert len(loads) == 1
+
+
+ROWS = """\
+spec: v1
+name: rows
+tensors:
+  a:   {dtype: fp16, shape: [16, 48]}
+  b:   {dtype: fp16, shape: [48, 70000]}
+  out: {dtype: fp32, shape: [16, 64], access: out}
+program:
+  - region: mm
+    body:
+      - load: {into: x, from: a, at: [0, 0], shape: [16, 48], memory: mat}
+      - load: {into: y, from: b, at: [0, 0], shape: [48, 64], memory: mat}
+      - extract: {into: x0, x: x, at: [0, 0], shape: [16, 16], memory: left}
+      - extract: {into: y0, x: y, at: [0, 0], shape: [16, 64], memory: right}
+      - matmul: {into: c, lhs: x0, rhs: y0}
+      - extract: {into: x1, x: x, at: [0, 32], shape: [16, 16], memory: left}
+      - extract: {into: y1, x: y, at: [32, 0], shape: [16, 64], memory: right}
+      - matmul_acc: {into: c, acc: c, lhs: x1, rhs: y1}
+      - store: {from: c, to: out, at: [0, 0]}
+"""
+
+
+def test_a_flag_behind_a_load_row_by_row_is_for_all_rows() -> None:
+    """The second part of `y` comes with a later copy than the first, and the flag stands behind both."""
+    done = compile_spec(Spec(Source("rows.yaml", ROWS), "yaml", ROWS.encode()))
+    assert done.program is not None, [d.message for d in done.findings]
+    (region,) = regions(done.program.body)
+    loads = [s for s in statements(region.body) if isinstance(s, SetFlag) and s.source == "mte2"]
+    assert len(loads) == 2

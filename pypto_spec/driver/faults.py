@@ -8,6 +8,8 @@ from pypto_spec.diagnostics.span import Span
 from pypto_spec.driver.inputs import Spec
 from pypto_spec.golden.compare import Difference
 from pypto_spec.golden.run import Fault, Outcome, Subject
+from pypto_spec.ir.nodes import Program
+from pypto_spec.ir.types import TensorType
 from pypto_spec.render.model import RenderedKernel
 from pypto_spec.spec.load import load
 
@@ -46,6 +48,18 @@ def _section(spec: Spec, path: list[str]) -> Span | None:
     return None
 
 
+def _rounded(program: Program, written: bool) -> list[str]:
+    """The way out where a program rounds values between its regions that a written reference takes as exact."""
+    kinds = {v.name: v.type.dtype for v in program.created if isinstance(v.type, TensorType)}
+    name, dtype = next(((n, d) for n, d in kinds.items() if d.name in ("fp16", "bf16")), ("", None))
+    if not written or dtype is None:
+        return []
+    return [
+        f"`{name}` rounds to {dtype} on the way: let the reference round there too, with `cast(..., {dtype})`, take "
+        "`inputs` that need no rounding, such as small integers, or say with `tolerance` what is allowed"
+    ]
+
+
 def _mismatch(spec: Spec, subject: Subject, outcome: Outcome, difference: Difference) -> Diagnostic:
     program = subject.program
     name = difference.output
@@ -61,7 +75,7 @@ def _mismatch(spec: Spec, subject: Subject, outcome: Outcome, difference: Differ
         str(difference),
         label="the reference" if written else "this output",
         notes=[f"the reference is {reference}"] if reference else [],
-        helps=[f"see what the kernel does with `pypto-spec build {spec.name} --stdout`"],
+        helps=[*_rounded(program, written), f"see what the kernel does with `pypto-spec build {spec.name} --stdout`"],
         figures=[("off", difference.off), ("total", difference.total)],
     )
 

@@ -111,3 +111,34 @@ def test_a_process_of_its_own(tmp_path: Path) -> None:
     done = process("test", "specs/vector/add.yaml", "specs/vector/relu.yaml", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
+
+
+HANDED = """\
+spec: v1
+name: handed
+tensors:
+  x: {dtype: fp32, shape: [8, 64]}
+  out: {dtype: fp32, shape: [8, 64], access: out}
+program:
+  - create_tensor: {into: h, dtype: fp16, shape: [8, 64]}
+  - region: first
+    body:
+      - let: h = cast(x, fp16)
+  - region: second
+    body:
+      - let: out = cast(h, fp32)
+golden: {expect: {out: FORMULA}}
+"""
+
+
+def test_rounding_between_regions_is_named(tmp_path: Path) -> None:
+    exact, rounded = write(
+        tmp_path, exact=HANDED.replace("FORMULA", "x"), rounded=HANDED.replace("FORMULA", "cast(cast(x, fp16), fp32)")
+    )
+    done = run("test", exact)
+    assert done.exit_code == 1
+    assert (
+        "= help: `h` rounds to fp16 on the way: let the reference round there too, with `cast(..., fp16)`"
+        in done.stdout
+    )
+    assert run("test", rounded).exit_code == 0

@@ -127,7 +127,7 @@ program:
   - region: second
     body:
       - let: out = cast(h, fp32)
-golden: {expect: {out: FORMULA}}
+golden: {expect: {out: "FORMULA"}}
 """
 
 
@@ -137,8 +137,5 @@ def test_rounding_between_regions_is_named(tmp_path: Path) -> None:
     )
     done = run("test", exact)
     assert done.exit_code == 1
-    assert (
-        "= help: `h` rounds to fp16 on the way: let the reference round there too, with `cast(..., fp16)`"
-        in done.stdout
-    )
+    assert "`h` rounds to fp16 on the way: let the reference round there too, with `cast(..., fp16)`" in done.stdout
     assert run("test", rounded).exit_code == 0

@@ -51,7 +51,11 @@ def matrices(inference: Inference, *fields: str) -> tuple[TileType, ...]:
                 f"`{inference.defn.name}` is of matrices; `{name_of(inference, field)}` is {shape_text(tile.shape)}",
                 field,
                 label=f"{len(tile.shape)} dimensions",
-                helps=("use `batch_matmul`, which multiplies each pair of matrices",),
+                helps=(
+                    f"declare its tensor as a row and load it so: `shape: [1, {tile.shape[0]}]`"
+                    if len(tile.shape) == 1
+                    else "use `batch_matmul`, which multiplies each pair of matrices",
+                ),
             )
     return tiles
 

@@ -17,6 +17,7 @@ from pypto_spec.ir.dtype import BF16, DTYPES, FP32, DType
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ops import support
 from pypto_spec.ops.numbers import int_range, largest
+from pypto_spec.ops.sort_calls import MAX_LIST
 from pypto_spec.ops.support import FORMS, NO_DTYPE, NO_FORM, SupportError, no_dtype, no_form, pairs
 from tests.golden.harness import Case, assert_good
 from tests.golden.matrix import all_forms, form_cases, is_let, refusal
@@ -108,8 +109,14 @@ def test_a_new_op_needs_its_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
 FURTHER = ("odd", "tail", "r257", "pitch", "tiny", "long", "tall")
 
 
+LONGEST = {"mrgsort_lists": MAX_LIST, "matmul": 512}
+"""The most columns that operators take; of products K, of whose right operand 16 columns of 4 bytes fit L0B twice."""
+
+
 def takes(defn: OpDef, dtype: DType, shape: Shape) -> bool:
     """Whether the operator takes a shape at all."""
+    if shape[1] > LONGEST.get("matmul" if defn.role == "matmul" else defn.name, shape[1]):
+        return False
     return shape[1] > 1 or no_form(defn, dtype, "one column") is None
 
 

@@ -16,6 +16,7 @@ tensors:
   h:   {dtype: bf16, shape: [K, N]}
   n:   {dtype: int32, shape: [K, N]}
   d:   {dtype: fp32, shape: [1, N]}
+  d1:  {dtype: fp32, shape: [N]}
   d2:  {dtype: fp16, shape: [1, N]}
   s:   {dtype: fp16, shape: [2, M, K]}
   big: {dtype: fp16, shape: [4096, K]}
@@ -276,6 +277,13 @@ CUBE_MISTAKES: tuple[Mistake, ...] = (
         lines("matmul: {into: z, lhs: l, rhs: r}") + loop(ADD, "yield: {u: v, v: p}"),
         "PS4020",
         lines("matmul: {into: z, lhs: l, rhs: r}") + loop(ADD, "yield: {u: p, v: v}"),
+    ),
+    edit(
+        "bias_of_one_dimension",
+        PRODUCT,
+        lines("load: {into: q, from: d1, at: [0], shape: [N]}", "matmul_bias: {into: y, lhs: l, rhs: r, bias: q}"),
+        "PS3001",
+        lines("load: {into: q, from: d, at: [0, 0], shape: [1, N]}", "matmul_bias: {into: y, lhs: l, rhs: r, bias: q}"),
     ),
     edit(
         "stack_of_matrices",

@@ -73,33 +73,37 @@ class Planes:
             own[pipe] |= 1 << epoch
         self.own = [sum(bits << (plane * self.size) for plane in range(self.count)) for bits in own]
         """All bits of a pipe's own epochs."""
+        self._known: dict[Cycle, tuple[int, int, int]] = {}
 
     def offset(self, level: int, lag: int) -> int:
         """Where plane (level, lag) begins."""
         return (1 + (level - 1) * self.lags + lag - 1) * self.size
 
-    def _split(self, bits: int, cycle: Cycle) -> tuple[int, list[int]]:
-        offsets = [0, *(self.offset(cycle.level, k) for k in range(1, self.lags + 1))]
-        parts = [(bits >> o) & cycle.epochs for o in offsets]
-        for part, o in zip(parts, offsets, strict=True):
-            bits ^= part << o
-        return bits, parts
+    def _masks(self, cycle: Cycle) -> tuple[int, int, int]:
+        """A loop's epochs in its planes: in all of them, in all but the oldest, in the oldest."""
+        found = self._known.get(cycle)
+        if found is None:
+            young = 0
+            for lag in range(1, self.lags):
+                young |= cycle.epochs << self.offset(cycle.level, lag)
+            oldest = cycle.epochs << self.offset(cycle.level, self.lags)
+            found = self._known[cycle] = (young | oldest, young, oldest)
+        return found
 
     def again(self, bits: int, cycle: Cycle) -> int:
         """Back to the head of a loop: everything in it is one iteration older."""
-        rest, parts = self._split(bits, cycle)
-        oldest = parts.pop()
-        parts[-1] |= oldest
-        for k, part in enumerate(parts, 1):
-            rest |= part << self.offset(cycle.level, k)
-        return rest
+        every, young, oldest = self._masks(cycle)
+        now = bits & cycle.epochs
+        older = now << self.offset(cycle.level, 1) | (bits & young) << self.size | bits & oldest
+        return bits ^ now ^ bits & every | older
 
     def leave(self, bits: int, cycle: Cycle) -> int:
         """Behind a loop: its iterations are no longer told apart."""
-        rest, parts = self._split(bits, cycle)
-        for part in parts:
-            rest |= part
-        return rest
+        inside = bits & self._masks(cycle)[0]
+        bits ^= inside
+        for lag in range(1, self.lags + 1):
+            bits |= (inside >> self.offset(cycle.level, lag)) & cycle.epochs
+        return bits
 
     def flatten(self, bits: int) -> int:
         """The epochs in any plane."""
@@ -114,7 +118,9 @@ def moved(state: State, planes: Planes, cycle: Cycle, back: bool) -> State:
     """The state carried over the back edge of a loop, or out of it."""
     move = planes.again if back else planes.leave
     flags = {
-        k: Flag(f.status, move(f.unknown, cycle), move(f.waited, cycle), f.setter, f.waiter)
+        k: Flag(
+            f.status, f.unknown and move(f.unknown, cycle), f.waited and move(f.waited, cycle), f.setter, f.waiter
+        )
         for k, f in state.flags.items()
-    }
+    }  # fmt: skip
     return State([move(bits, cycle) for bits in state.unknown], flags)

@@ -113,6 +113,8 @@ class Walker:
         cycle = node.cycle
         if cycle.most == 0:
             return state
+        if cycle.least > 1 and not check:  # its head is asked for when it is reported on
+            return moved(self.last_round(node, state), self.planes, cycle, False)
         entry = state if cycle.least == 0 else None
         known = self.heads.get(node)
         head = state.copy() if known is None else known.join(state)

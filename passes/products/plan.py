@@ -1,10 +1,10 @@
 """How a product larger than L0 and L1 is divided: the tile of the output, the chunk of K in L1, and the block in L0.
 
 Of all tiles that fit L0C the one is taken whose rounds over the cores cost least: a round is the longest of loading
-both operands into L1 (as if from L2, whose bandwidth the cores share), loading them from L1, and the products, plus the
-drain, which with two accumulators (dbC) runs under the next round. Terms other than L2 are those of the chooser
-(`l0.terms`). The chunk of K is as large as two of them fit L1, with nothing left over where that costs less than half
-of it.
+both operands into L1 (as the timeline counts it, in whole bursts, and as if from L2, whose bandwidth the cores share),
+loading them from L1, and the products, plus the drain, which with two accumulators (dbC) runs under the next round.
+Terms other than the first are those of the chooser (`l0.terms`). The chunk of K is as large as two of them fit L1,
+with nothing left over where that costs less than half of it.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pypto_spec.passes.l0.room import outputs, room
 from pypto_spec.passes.l0.terms import ceil_div, drain_of_tile, grid, mad
 from pypto_spec.passes.products.product import Product, Window
 from pypto_spec.records import dataclass
+from pypto_spec.targets.cycles import cycles
 from pypto_spec.targets.model import Target
 
 STAGES = 2
@@ -121,8 +122,6 @@ def _rank(plan: Plan) -> tuple[int, int, int]:
 def _plans(problem: Problem, target: Target, product: Product, cores: int, batch: int, turns: int) -> Iterator[Plan]:
     """Every tile that fits; with `turns`, the number of blocks, those of which each block has two or more."""
     double = turns > 0
-    costs = target.costs
-    bytes_per_cycle = min(costs.bytes_per_cycle(costs.gm_to_mat), costs.l2_read / cores)
     most_m, most_n, most_k = _reach(product)
     for m, n, longest in outputs(problem, room(problem, BASELINE)):
         if m > most_m or n > most_n:
@@ -137,7 +136,7 @@ def _plans(problem: Problem, target: Target, product: Product, cores: int, batch
         chunk, block = _chunk(problem, target, product, m, n, longest, edge, most_k)
         load = at.stream.total / at.tiles
         work = mad(problem, at, block) / at.tiles
-        read = (m + n) * problem.k * problem.dtype.bytes / bytes_per_cycle
+        read = _read(problem, target, product, m, n, chunk, cores)
         drain = drain_of_tile(problem, m, n)
         longest_pipe = max(load, work, read)
         rounds = ceil_div(cells, cores)
@@ -145,6 +144,23 @@ def _plans(problem: Problem, target: Target, product: Product, cores: int, batch
             rounds * max(longest_pipe, drain) + min(longest_pipe, drain) if double else rounds * (longest_pipe + drain)
         )
         yield Plan(m, n, chunk, block, double, round(wall), cells, rounds, read, load, work, drain)
+
+
+def _read(problem: Problem, target: Target, product: Product, m: int, n: int, chunk: int, cores: int) -> int:
+    """Cycles in which both operands of a tile come into L1, chunk by chunk, where all cores find them in L2.
+
+    How long the rows are is what tells one tile from another of the same size: GM moves whole bursts.
+    """
+    whole, rest = divmod(problem.k, chunk)
+    found = 0
+    for times, depth in ((whole, chunk), (1, rest)):
+        for side, across in enumerate((m, n)):
+            rows, length = (depth, across) if product.turned[side] == (side == 0) else (across, depth)
+            found += times * cycles(
+                target, "mte2", "DataCopy.nz", bytes=rows * length * problem.dtype.bytes, repeats=rows, active=cores,
+                readers=1,
+            ) * (depth > 0)  # fmt: skip
+    return found
 
 
 def _reach(product: Product) -> tuple[int, int, int]:

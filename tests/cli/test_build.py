@@ -157,16 +157,21 @@ def test_typecheck_without_a_toolkit_says_so(tmp_path: Path) -> None:
 def test_watch_builds_again_and_ends_on_an_interrupt(tmp_path: Path) -> None:
     (spec,) = write(tmp_path, k=GOOD)
     kernel = tmp_path / "out" / "kernels" / "aiv" / "good.cpp"
-    command = [sys.executable, "-c", MAIN, "build", spec, "-o", str(tmp_path / "out"), "--watch"]
+    # Where the tests run in the background of a shell, interrupts are ignored from the start.
+    listening = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {MAIN}"
+    command = [sys.executable, "-c", listening, "build", spec, "-o", str(tmp_path / "out"), "--watch"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     ) as child:  # fmt: skip
-        _wait_for(kernel.exists)
-        Path(spec).write_text(GOOD.replace("exp(t)", "abs(t)"))
-        _wait_for(lambda: kernel.exists() and "Abs(" in kernel.read_text())
-        child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=20)
+        try:
+            _wait_for(kernel.exists)
+            Path(spec).write_text(GOOD.replace("exp(t)", "abs(t)"))
+            _wait_for(lambda: kernel.exists() and "Abs(" in kernel.read_text())
+            child.send_signal(signal.SIGINT)
+            _, errors = child.communicate(timeout=20)
+        finally:
+            child.kill()
     assert child.returncode == 130
     assert "Traceback" not in errors
     assert "1 kernel in" in errors

@@ -7,7 +7,7 @@ product still goes on, and no other flag is needed between the two. In a loop th
 An accumulator takes part if one statement reads it whole, and the way back from there to where it begins leads through
 products and loops that run at least once. What the author wrote a `phase` for, and all that it is added to, is left
 as it is. Flags order accesses of the very same bytes, and accumulators share places: so either all accumulators of a
-region take part, and have one extent, or none does.
+region take part, and have one extent, or none does. A region in which none does is told about, with what is in the way.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import cast
 
+from pypto_spec.diagnostics.model import Label, Sink
+from pypto_spec.diagnostics.rules.target import NO_EFFECT
+from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.expr import Index, add, floordiv, mul, sub, sym, symbols
 from pypto_spec.ir.layouts import FRACTAL_ROWS
 from pypto_spec.ir.loops import least_trips
@@ -38,20 +41,47 @@ class _Sum:
     when: Condition | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Obstacle:
+    """What keeps the accumulators of a region from taking part: a statement with its label, perhaps against others."""
+
+    loc: Loc
+    label: str
+    note: str
+    other: tuple[Label, ...] = ()
+
+
 class _Region:
-    """Finds the accumulators of one region that take part; `attrs` are the fields to write, by op."""
+    """Finds the accumulators of one region that take part; `attrs` are the fields to write, by op.
+
+    Where none takes part though there are products, `obstacle` says why.
+    """
 
     def __init__(self, region: Region) -> None:
         self.readers = Readers(region.body)
         self.attrs: dict[Op, Mapping[str, Attr]] = {}
+        self.obstacle: _Obstacle | None = None
         products = [op for op in ops(region.body) if op.defn.role == "matmul" and not _is_set(op)]
-        if len({_extent(op) for op in products}) != 1:
+        if not products:
             return
+        for op in products:
+            if _extent(op) != _extent(products[0]):
+                self._refuse(op.loc, *_uneven(products[0], op))
+                return
         for op in ops(region.body):
             if _takes_away(op):
                 self._drain(op)
-        if not self.attrs.keys() >= set(products):
+        left = [op for op in products if op not in self.attrs]
+        if left:
+            self._refuse(left[-1].loc, "not emptied as a whole by one statement", _WHOLE)
             self.attrs = {}
+        else:
+            self.obstacle = None
+
+    def _refuse(self, loc: Loc, label: str, note: str, other: tuple[Label, ...] = ()) -> bool:
+        """The first obstacle is told, the others may follow from it."""
+        self.obstacle = self.obstacle or _Obstacle(loc, label, note, other)
+        return False
 
     def _drain(self, drain: Op) -> None:
         value = drain.operands.get("from") or drain.operands["x"]
@@ -101,13 +131,13 @@ class _Region:
 
     def _loop(self, loop: For, found: _Sum, *, last: bool) -> bool:
         """The products of a loop that carries the accumulator; its last round is one of the conditions of the last."""
-        if len(loop.carries) != 1 or loop.condition is not None or not isinstance(loop.step, int):
-            return False
+        if loop.condition is not None or not isinstance(loop.step, int) or least_trips(loop) < 1:
+            return self._refuse(loop.loc, "its last round is not known beforehand", _ROUNDS)
+        if len(loop.carries) != 1 or loop.carries[0].yielded is loop.carries[0].arg:
+            return self._refuse(loop.loc, "carries more than one accumulator", _ONE)
         (carry,) = loop.carries
-        if carry.yielded is carry.arg or least_trips(loop) < 1:
-            return False
         if any(s.kind != "loop" for bound in (loop.start, loop.stop) for s in symbols(bound)):
-            return False  # the checker goes through rounds, whose number it has to know
+            return self._refuse(loop.loc, "runs as often as a run-time value says", _ROUNDS)
         if not self._back(carry.yielded, found, carry.arg, last=last):
             return False
         if last:
@@ -121,6 +151,21 @@ def _last_index(loop: For) -> Index:
     assert isinstance(loop.step, int)
     rounds = floordiv(sub(sub(loop.stop, loop.start), 1), loop.step)
     return add(loop.start, mul(rounds, loop.step))
+
+
+_WHOLE = "the last product of an accumulator hands its flags to the one store or copy that takes all of it away"
+_ROUNDS = "the last round hands the flags over, so the compiler has to know which one that is"
+_ONE = "flags are counted for one accumulator in a loop"
+
+
+def _uneven(first: Op, other: Op) -> tuple[str, str, tuple[Label, ...]]:
+    """Why two products cannot both have flags."""
+    m, n = _extent(first)
+    return (
+        "makes {} x {}".format(*_extent(other)),
+        "accumulators share places in `acc`, so all of a region have one extent, or none has unit flags",
+        (Label(first.loc.span, f"makes {m} x {n}"),),
+    )
 
 
 def _extent(product: Op) -> tuple[int, int]:
@@ -149,13 +194,29 @@ def _takes_away(op: Op) -> bool:
 
 
 class _Writer(Rewriter):
-    def __init__(self) -> None:
+    def __init__(self, sink: Sink) -> None:
         super().__init__()
+        self.sink = sink
         self.found: Mapping[Op, Mapping[str, Attr]] = {}
 
     def region(self, region: Region) -> Region:
-        self.found = _Region(region).attrs
+        looked = _Region(region)
+        self.found = looked.attrs
+        if looked.obstacle is not None:
+            self._tell(region, looked.obstacle)
         return super().region(region) if self.found else region
+
+    def _tell(self, region: Region, obstacle: _Obstacle) -> None:
+        self.sink.report(
+            NO_EFFECT,
+            obstacle.loc.span,
+            f"`unit_flag: true` has no effect in region `{region.name}`",
+            label=obstacle.label,
+            secondary=obstacle.other,
+            notes=[obstacle.note],
+            helps=["leave `unit_flag` out, or put what stays without it into a region of its own"],
+            allow=region.allow,
+        )
 
     def stmt(self, node: Stmt) -> Sequence[Stmt]:
         made = super().stmt(node)
@@ -168,7 +229,7 @@ class _Writer(Rewriter):
 
 def run(program: Program, context: Context) -> Program:
     """Write phases in every region, where the spec asks for unit flags."""
-    return _Writer().program(program) if program.target.unit_flag else program
+    return _Writer(context.sink).program(program) if program.target.unit_flag else program
 
 
 ASSIGN_UNIT_FLAGS = Pass(

@@ -22,6 +22,17 @@ OWN = """\
 """
 
 
+UNEVEN = """\
+- load: {into: a1, from: a, at: [0, 0], shape: [<M>, 32]}
+- load: {into: b1, from: b, at: [0, 0], shape: [32, <N>]}
+- matmul: {into: c, lhs: a1, rhs: b1}
+- store: {from: c, to: out, at: [0, 0]}
+- load: {into: b2, from: b, at: [0, 0], shape: [32, 32]}
+- matmul: {into: d, lhs: a1, rhs: b2}
+- store: {from: d, to: out, at: [0, 0]}
+"""
+
+
 def phases(run: Run, after: str = "AssignUnitFlags") -> list[tuple[str, str, str]]:
     """Name, phase and condition of what has a phase."""
     found = []
@@ -93,3 +104,27 @@ def test_int8_raises_the_flags_of_32_columns() -> None:
 def test_without_the_option_nothing_is_written() -> None:
     run = Run(spec((64, 64, 64)))
     assert run.after["AssignUnitFlags"] is run.after["ResolveBackendOpLayouts"]
+
+
+@pytest.mark.parametrize(
+    ("body", "label"),
+    [
+        (UNEVEN, "makes 64 x 32"),
+        (OWN.replace("count: 4", "count: R"), "runs as often as a run-time value says"),
+        (OWN + "- store: {from: c, to: out, at: [0, 0]}\n", "not emptied as a whole by one statement"),
+    ],
+    ids=["extents", "rounds", "twice"],
+)
+def test_what_is_in_the_way_is_told(body: str, label: str) -> None:
+    text = spec((64, 64, 128), body=body, target=ON)
+    if "count: R" in body:
+        text = text.replace("program:", "symbols: {R: {min: 1, max: 4}}\nprogram:", 1)
+    run = Run(text)
+    assert phases(run) == []
+    (found,) = [d for d in run.found if d.rule.code == "PS7002"]
+    assert found.message == "`unit_flag: true` has no effect in region `r`"
+    assert found.primary.text == label
+
+
+def test_nothing_is_told_where_unit_flags_are_used() -> None:
+    assert not [d for d in Run(spec((64, 64, 128), body=OWN, target=ON)).found if d.rule.code == "PS7002"]

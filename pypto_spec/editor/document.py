@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.records import dataclass
@@ -9,13 +11,15 @@ from pypto_spec.spec.load import Format, format_of, load
 from pypto_spec.spec.tree import MappingNode
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Document:
     """One version of a text. `tree` is None where nothing of it can be read; its offsets are those of `source`."""
 
     source: Source
     format: Format
     tree: MappingNode | None
+    cache: dict[str, object] = field(default_factory=dict, repr=False)
+    """What features have found out about this version, under their own names."""
 
 
 def open_document(name: str, text: str, format: Format | None = None) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 from pypto_spec.convert.let_composites import COMPOSITES
@@ -99,7 +99,8 @@ class _Calls:
         return word_fields(name).get(place, frozenset())
 
 
-def parts(text: str, *, let: bool = False) -> list[Part]:
+@lru_cache(maxsize=16384)
+def parts(text: str, *, let: bool = False) -> tuple[Part, ...]:
     """The parts of a formula; with `let` it starts with the name it binds."""
     tokens = tokens_of(text)
     made: list[Part] = []
@@ -133,7 +134,7 @@ def parts(text: str, *, let: bool = False) -> list[Part]:
         elif token.text == ",":
             calls.next()
         made.append(Part(kind, token.text, token.start, token.end))
-    return made
+    return tuple(made)
 
 
 class Places:

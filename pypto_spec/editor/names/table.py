@@ -141,13 +141,13 @@ class Table:
 
     def formula(
         self, env: Mapping[str, Use], node: ScalarNode, *, words: bool = False, let: bool = False
-    ) -> list[Part]:
+    ) -> tuple[Part, ...]:
         """The uses in a formula; gives its parts. With `words` a name that nothing binds may be a word."""
         if not isinstance(node.value, str) or self.parameter(env, node):
-            return []
+            return ()
         places = Places(node)
         if not places.known:
-            return []
+            return ()
         found = parts(node.text, let=let)
         compared = words or any(p.text in ("==", "!=") for p in found)
         for part in found:
@@ -195,7 +195,7 @@ class Table:
         """The arguments of a function of the spec."""
         return {}
 
-    def is_whole(self, env: Mapping[str, Use], found: list[Part]) -> bool:
+    def is_whole(self, env: Mapping[str, Use], found: tuple[Part, ...]) -> bool:
         """Whether the parts of a formula are integers, and what is done to integers."""
         for part in found:
             if part.kind == "name":

@@ -8,7 +8,7 @@ from array import array
 from typing import Any, NoReturn
 
 import tree_sitter_toml
-from tree_sitter import Language, Parser
+from tree_sitter import Language, Parser, Tree
 from tree_sitter import Node as Cst
 
 from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagnose
@@ -33,7 +33,7 @@ def load_toml(source: Source) -> MappingNode:
     check_text(source)
     text = source.text.removeprefix("\ufeff")
     # The places come first: they refuse nesting whose cost in tomllib is quadratic.
-    builder = _Builder(source)
+    builder = Builder(source)
     root = builder.build()
     try:
         plain = tomllib.loads(text)
@@ -114,7 +114,7 @@ def _too_large(source: Source, start: int, end: int) -> Diagnostic:
     )
 
 
-class _Builder:
+class Builder:
     """Walks the concrete syntax tree; scalars get their values from tomllib afterwards."""
 
     def __init__(self, source: Source) -> None:
@@ -139,9 +139,22 @@ class _Builder:
     def _at(self, byte: int) -> int:
         return byte + self.shift if self._offsets is None else self._offsets[byte]
 
+    def _parsed(self) -> Tree:
+        return Parser(_LANGUAGE).parse(self._data)
+
+    def first_error(self) -> int | None:
+        """The offset at which the syntax is broken first, or None."""
+        node = self._parsed().root_node
+        while node.has_error and not node.is_error and not node.is_missing:
+            inner = next((c for c in node.children if c.has_error or c.is_error or c.is_missing), None)
+            if inner is None:
+                break
+            node = inner
+        return self._at(node.start_byte) if node.has_error or node.is_missing else None
+
     def build(self) -> MappingNode:
         """The tree with places; values are still missing."""
-        tree = Parser(_LANGUAGE).parse(self._data)
+        tree = self._parsed()
         root = MappingNode(self.source, self.shift, len(self.source.text), {}, False)
         for child in tree.root_node.named_children:
             if child.type == "pair":

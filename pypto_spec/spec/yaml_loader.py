@@ -41,9 +41,9 @@ _KINDS: dict[str, tuple[type, ...]] = {
 def load_yaml(source: Source, *, pure: bool = False) -> MappingNode:
     """The tree of a YAML spec. Raises CompileError with everything that is wrong with the text."""
     check_text(source)
-    composer = _Composer(source)
+    composer = Composer(source)
     try:
-        root = composer.compose(_event_reader(source, pure))
+        root = composer.compose(event_reader(source, pure))
     except yaml.YAMLError as error:
         # An unquoted call in a flow collection usually breaks the syntax after it: it is the cause then.
         found = composer.unquoted or [syntax_error(source, error, composer.shift)]
@@ -68,7 +68,8 @@ def load_yaml(source: Source, *, pure: bool = False) -> MappingNode:
     )
 
 
-def _event_reader(source: Source, pure: bool) -> Callable[[], Any]:
+def event_reader(source: Source, pure: bool) -> Callable[[], Any]:
+    """What gives the events of a text one by one, and None behind the last."""
     text = source.text.removeprefix("\ufeff")
     parser: Any = None
     if not pure and yaml.__with_libyaml__:
@@ -81,7 +82,7 @@ def _event_reader(source: Source, pure: bool) -> Callable[[], Any]:
     return get
 
 
-class _Frame:
+class Frame:
     """A collection whose end has not come yet."""
 
     __slots__ = ("anchor", "entries", "flow", "items", "key", "merges", "start")
@@ -101,7 +102,7 @@ def _end_here(node: Node) -> int:
     return node.via[-1][1] if node.via else node.end
 
 
-class _Composer:
+class Composer:
     """Builds nodes from events with a stack of its own."""
 
     def __init__(self, source: Source) -> None:
@@ -113,11 +114,12 @@ class _Composer:
         self._looks = 0
         self._anchors: dict[str, Node | None] = {}
         self._budget = MAX_EXPANDED
+        self.frames: list[Frame] = []
+        self.root: Node | None = None
 
     def compose(self, get: Callable[[], Any]) -> Node | None:
         """The root node of the only document; None for a text without one."""
-        root: Node | None = None
-        frames: list[_Frame] = []
+        frames = self.frames
         count = documents = 0
         shift = self.shift
         scalar_event, mapping_start, sequence_start = yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent
@@ -137,7 +139,7 @@ class _Composer:
                     self._stop(LIMIT, start, start + 1, f"collections nest deeper than {MAX_DEPTH} levels")
                 if event.tag is not None and event.tag not in (_TAG + "map", _TAG + "seq", "!"):
                     self._unknown_tag(event.tag, start)
-                frames.append(_Frame(start, bool(event.flow_style), event.anchor, kind is mapping_start))
+                frames.append(Frame(start, bool(event.flow_style), event.anchor, kind is mapping_start))
                 if event.anchor is not None:
                     self._anchors[event.anchor] = None
                 continue
@@ -152,29 +154,31 @@ class _Composer:
                     self._stop(SEVERAL_DOCUMENTS, start, start + 3, "a second YAML document starts here, a spec is one")
                 continue
             elif kind is yaml.StreamEndEvent or event is None:
-                return root
+                return self.root
             else:
                 continue
             count += 1
             if count > MAX_NODES:
                 self._stop(LIMIT, node.start, node.end, f"the file has more than {MAX_NODES:,} values")
             if not frames:
-                root = node
+                self.root = node
                 continue
-            top = frames[-1]
-            if top.entries is None:
-                top.items.append(node)
-            elif top.key is None:
-                top.key = self._key(node)
-            else:
-                self._entry(top, top.key, node)
-                top.key = None
+            self._put(frames[-1], node)
+
+    def _put(self, top: Frame, node: Node) -> None:
+        """Put a node into the collection around it."""
+        if top.entries is None:
+            top.items.append(node)
+        elif top.key is None:
+            top.key = self._key(node)
+        else:
+            self._entry(top, top.key, node)
+            top.key = None
 
     def _scalar(self, event: Any, in_flow: bool) -> ScalarNode:
         text: str = event.value
         style: str = event.style or ""
-        start = event.start_mark.index + self.shift
-        end = event.end_mark.index + self.shift
+        start, end = event.start_mark.index + self.shift, event.end_mark.index + self.shift
         value: Value = text
         tag = event.tag
         if tag is None:
@@ -266,8 +270,7 @@ class _Composer:
 
     def _word_key(self, event: Any) -> KeyNode:
         text: str = event.value
-        start = event.start_mark.index + self.shift
-        end = event.end_mark.index + self.shift
+        start, end = event.start_mark.index + self.shift, event.end_mark.index + self.shift
         if event.tag is not None:
             self._tagged(event.tag, text, start, end)
             start = self._skip_properties(start, end)
@@ -291,7 +294,7 @@ class _Composer:
         )
         return KeyNode(self.source, node.start, node.end, f"?{node.start}", node.via)
 
-    def _entry(self, frame: _Frame, key: KeyNode, node: Node) -> None:
+    def _entry(self, frame: Frame, key: KeyNode, node: Node) -> None:
         entries = frame.entries
         assert entries is not None
         text = key.text
@@ -311,7 +314,7 @@ class _Composer:
         else:
             entries[text] = (key, node)
 
-    def _merge(self, frame: _Frame, node: Node) -> None:
+    def _merge(self, frame: Frame, node: Node) -> None:
         parts = node.items if isinstance(node, SequenceNode) else [node]
         for part in parts:
             if isinstance(part, MappingNode):
@@ -326,7 +329,7 @@ class _Composer:
                     helps=["name an anchored mapping: `<<: *defaults`"],
                 )
 
-    def _close(self, frame: _Frame, end: int) -> Node:
+    def _close(self, frame: Frame, end: int) -> Node:
         entries = frame.entries
         node: MappingNode | SequenceNode
         start = frame.start

@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from pypto_spec.spec.formula.errors import FormulaError
 from pypto_spec.spec.formula.nodes import Boolean, Expr, Let, number
 from pypto_spec.spec.formula.parser import parse_expression, parse_let
+from pypto_spec.spec.models.marks import EXPRESSION, LET
 
 MAX_NAME = 100
 """Characters of a name: names of programs and regions become names of files."""
@@ -193,10 +194,10 @@ if TYPE_CHECKING:
     Counts: TypeAlias = Expr | tuple[Expr, ...]
     Blocks: TypeAlias = Expr | Literal["auto"]
 else:
-    Formula = Annotated[Any, PlainValidator(read_expression), WithJsonSchema(_EXPRESSION_SCHEMA)]
+    Formula = Annotated[Any, PlainValidator(read_expression), WithJsonSchema(_EXPRESSION_SCHEMA), EXPRESSION]
     """A number or a formula, read into an expression."""
 
-    LetFormula = Annotated[Any, PlainValidator(read_let), WithJsonSchema({"type": "string"})]
+    LetFormula = Annotated[Any, PlainValidator(read_let), WithJsonSchema({"type": "string"}), LET]
     """`name = expression`."""
 
     Pairs = Annotated[Any, PlainValidator(read_pairs), WithJsonSchema({"type": "array"})]
@@ -211,10 +212,14 @@ else:
         WithJsonSchema(
             {"type": ["integer", "string", "array"], "items": {"type": ["integer", "string"]}, "examples": [8]}
         ),
+        EXPRESSION,
     ]
     """A number of iterations, or a list with one for each index."""
 
     Blocks = Annotated[
-        Any, PlainValidator(read_blocks), WithJsonSchema({"type": ["integer", "string"], "examples": ["auto", 8]})
+        Any,
+        PlainValidator(read_blocks),
+        WithJsonSchema({"type": ["integer", "string"], "examples": ["auto", 8]}),
+        EXPRESSION,
     ]
     """How many blocks a launch has: an expression, or `auto` for as many as there are cores."""

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from pypto_spec.spec.models.base import Codes, Formula, Model, Position, Text, ValueName
 from pypto_spec.spec.models.fields import DType, OnChip
+from pypto_spec.spec.models.marks import BINDS_CARRIED, EXPRESSION, READS_BUFFER, READS_CARRIED, READS_VALUE
 
 
 class TypeSpec(Model):
@@ -20,19 +21,19 @@ class TypeSpec(Model):
     layout: Literal["nd", "dn", "nz", "zn", "zz"] | None = None
     valid: Annotated[tuple[Formula, ...] | None, Field(description="the defined extents, where smaller")] = None
     pitch: Annotated[Formula | None, Field(description="elements from row to row, where not the implicit ones")] = None
-    view: Annotated[ValueName | None, Field(description="the value it is a view of")] = None
+    view: Annotated[ValueName | None, READS_VALUE, Field(description="the value it is a view of")] = None
 
 
 class Carried(Model):
     """A carried value or a result with what the compiler decided about it."""
 
     init: Annotated[Formula | None, Field(description="the value or number it starts from")] = None
-    of: Annotated[ValueName | None, Field(description="the value it stands for")] = None
-    name: ValueName | None = None
+    of: Annotated[ValueName | None, READS_CARRIED, Field(description="the value it stands for")] = None
+    name: Annotated[ValueName, BINDS_CARRIED] | None = None
     type: TypeSpec | None = None
     min: Annotated[Formula | None, Field(description="of a number: its smallest value")] = None
     max: Annotated[Formula | None, Field(description="of a number: its largest value")] = None
-    buffer: ValueName | None = None
+    buffer: Annotated[ValueName, READS_BUFFER] | None = None
     slot: Formula | None = None
     offset: Formula | None = None
 
@@ -95,16 +96,19 @@ class Extras(Model):
         Field(description="`[[GROUP, STAGE]]`: the copy of a pipeline's body that this is; dumps only"),
     ] = ()
     carry: Annotated[
-        dict[ValueName, Carried], _named("init"), _MAP, Field(description="`{ARG: INIT}`: values carried by the loop")
+        dict[Annotated[ValueName, BINDS_CARRIED], Annotated[Carried, EXPRESSION]],
+        _named("init"),
+        _MAP,
+        Field(description="`{ARG: INIT}`: values carried by the loop"),
     ] = Field(default_factory=dict)
     yields: Annotated[
-        dict[ValueName, tuple[Formula, ...]],
+        dict[Annotated[ValueName, READS_CARRIED], tuple[Formula, ...]],
         BeforeValidator(_yields),
         _MAP,
         Field(alias="yield", description="loop: `{ARG: VALUE}`; if: `{RESULT: [THEN, ELSE]}`"),
     ] = Field(default_factory=dict)
     results: Annotated[
-        dict[ValueName, Carried],
+        dict[Annotated[ValueName, BINDS_CARRIED], Annotated[Carried, READS_CARRIED]],
         BeforeValidator(_results),
         _MAP_OR_LIST,
         Field(description="names of the values after the statement"),

@@ -13,6 +13,7 @@ from pypto_spec.ir.opdef import Field as OpField
 from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.types import Memory
 from pypto_spec.spec.models.base import Formula, LetFormula, Model, Name, Text, ValueName
+from pypto_spec.spec.models.marks import BINDS_VALUE, FORMAT, READS_BUFFER, READS_TENSOR, READS_VALUE
 
 DTYPE_WORDS = tuple(DTYPES)
 MEMORY_WORDS = tuple(memory.value for memory in Memory if memory is not Memory.GM)
@@ -31,10 +32,10 @@ def _word(field: OpField) -> Any:
 
 
 KINDS: dict[str, Callable[[OpField], Any]] = {
-    "bind": lambda field: ValueName,
-    "tile": lambda field: ValueName,
-    "tensor": lambda field: Name,
-    "buffer": lambda field: ValueName,
+    "bind": lambda field: Annotated[ValueName, BINDS_VALUE],
+    "tile": lambda field: Annotated[ValueName, READS_VALUE],
+    "tensor": lambda field: Annotated[Name, READS_TENSOR],
+    "buffer": lambda field: Annotated[ValueName, READS_BUFFER],
     "ints": lambda field: tuple[Formula, ...],
     "exprs": lambda field: tuple[Formula, ...],
     "expr": lambda field: Formula,
@@ -45,7 +46,7 @@ KINDS: dict[str, Callable[[OpField], Any]] = {
     "memory": lambda field: OnChip,
     "word": _word,
     "text": lambda field: Text,
-    "format": lambda field: Text,
+    "format": lambda field: Annotated[Text, FORMAT],
     "formula": lambda field: LetFormula,
 }
 """From the kind of a field to the type of its value."""
@@ -54,7 +55,7 @@ KINDS: dict[str, Callable[[OpField], Any]] = {
 class Scratch(Model):
     """A scratch area of a statement, in a dump."""
 
-    buffer: ValueName
+    buffer: Annotated[ValueName, READS_BUFFER]
     slot: Formula | None = None
     offset: Formula | None = None
 
@@ -84,13 +85,15 @@ def op_model(defn: OpDef) -> type[Model]:
     if binds:
         fields |= {
             "buffer": (
-                ValueName | None,
+                Annotated[ValueName, READS_BUFFER] | None,
                 Field(default=None, description="the buffer the result lives in (else chosen)"),
             ),
             "slot": (Formula | None, Field(default=None, description="which slot of the buffer", examples=["i % 2"])),
             "offset": (Formula | None, Field(default=None, description="bytes into the buffer; dumps only")),
         }
-        scratch = Annotated[tuple[Scratch, ...], BeforeValidator(_scratch), WithJsonSchema({"type": "array"})]
+        scratch = Annotated[
+            tuple[Scratch, ...], BeforeValidator(_scratch), WithJsonSchema({"type": "array"}), READS_BUFFER
+        ]
         fields["scratch"] = (
             scratch | None,
             Field(default=None, description="where the scratch areas live; dumps only"),

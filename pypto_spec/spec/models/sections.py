@@ -9,6 +9,32 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from pypto_spec.spec.models.base import Codes, Formula, Model, Name, Names, Text, ValueName, Whole
 from pypto_spec.spec.models.fields import DType, OnChip
 from pypto_spec.spec.models.kinds import LIST, MAPPING, WORD, forms
+from pypto_spec.spec.models.marks import (
+    BINDS_ARGUMENT,
+    BINDS_BUFFER,
+    BINDS_CONSTANT,
+    BINDS_FUNCTION,
+    BINDS_SCALAR,
+    BINDS_SYMBOL,
+    BINDS_TENSOR,
+    EXPRESSION,
+    READS_CONSTANT,
+    READS_RETURNED,
+    READS_SYMBOL,
+    READS_TENSOR,
+    READS_VALUE,
+)
+from pypto_spec.spec.models.marks import WORD as OUTER
+
+_Symbol = Annotated[Name, BINDS_SYMBOL]
+_Scalar = Annotated[Name, BINDS_SCALAR]
+_Tensor = Annotated[Name, BINDS_TENSOR]
+_Buffer = Annotated[ValueName, BINDS_BUFFER]
+_Function = Annotated[Name, BINDS_FUNCTION]
+_Argument = Annotated[Name, BINDS_ARGUMENT]
+_Output = Annotated[Name, READS_TENSOR]
+_Size = Annotated[Name, READS_SYMBOL]
+_Input = Annotated[Name, READS_VALUE]
 
 
 class Target(Model):
@@ -82,14 +108,16 @@ class Tolerance(Model):
 class GoldenSpec(Model):
     """How to check the result."""
 
-    expect: Annotated[dict[Name, Formula], Field(description="one formula per output over the initial values")] = Field(
-        default_factory=dict
-    )
+    expect: Annotated[
+        dict[_Output, Formula],
+        Field(description="one formula per output over the initial values"),
+    ] = Field(default_factory=dict)
     python: Annotated[Text | None, Field(description="`file.py:function`", pattern=r"^[^:]+\.py:[A-Za-z_]\w*$")] = None
     sizes: Annotated[
-        tuple[dict[Name, Whole], ...], Field(description="values of the symbols, one mapping per run")
+        tuple[dict[_Size, Whole], ...],
+        Field(description="values of the symbols, one mapping per run"),
     ] = ()
-    inputs: Annotated[dict[Name, InputSpec], Field(description="how inputs are drawn")] = Field(default_factory=dict)
+    inputs: Annotated[dict[_Input, InputSpec], Field(description="how inputs are drawn")] = Field(default_factory=dict)
     tolerance: Annotated[Tolerance | None, Field(description="how far results may be off")] = None
     seed: Annotated[int | None, Field(description="seed of the inputs", strict=True)] = None
     sample: Annotated[
@@ -138,16 +166,18 @@ class FunctionSpec(Model):
     ] = "inline"
     about: Annotated[Text, Field(description="one line for people")] = ""
     args: Annotated[
-        Annotated[tuple[Name, ...], LIST] | Annotated[dict[Name, Argument], MAPPING],
+        Annotated[tuple[_Argument, ...], LIST] | Annotated[dict[_Argument, Argument], MAPPING],
         forms("arguments_form"),
         Field(description="names of the arguments, or a mapping that says what they are", examples=[["x", "row"]]),
     ] = ()
-    returns: Annotated[Names, Field(description="names in the body that a call gives", examples=[["y"]])] = ()
+    returns: Annotated[
+        Names, READS_RETURNED, Field(description="names in the body that a call gives", examples=[["y"]])
+    ] = ()
     body: Annotated[Any, Field(description="its statements, as in a region")]
 
 
-Choices = dict[str, tuple[int | float | bool | str, ...]]
-Combination = dict[str, int | float | bool | str]
+Choices = dict[Annotated[str, READS_CONSTANT], tuple[Annotated[int | float | bool | str, EXPRESSION], ...]]
+Combination = dict[Annotated[str, READS_CONSTANT], Annotated[int | float | bool | str, EXPRESSION]]
 
 
 class VariantsSpec(Model):
@@ -172,23 +202,27 @@ class DocumentModel(Model):
 
     spec: Annotated[Literal["v1"], Field(description="version of the language")]
     dump: Annotated[DumpSpec | None, Field(description="header of a dump")] = None
-    name: Annotated[Name, Field(description="identifier of the program")]
+    name: Annotated[Name, OUTER, Field(description="identifier of the program")]
     about: Annotated[Text, Field(description="one line for people")] = ""
     target: Annotated[Target, BeforeValidator(_platform), Field(description="what it is compiled for")] = Field(
         default_factory=Target
     )
-    constants: Annotated[Any, _FREE, Field(description="compile-time integers, floats and words")] = None
-    symbols: Annotated[dict[Name, Symbol], Field(description="run-time dimensions")] = Field(default_factory=dict)
-    scalars: Annotated[dict[Name, DType], Field(description="run-time scalar arguments: `{eps: fp32}`")] = Field(
+    constants: Annotated[Any, _FREE, BINDS_CONSTANT, Field(description="compile-time integers, floats and words")] = (
+        None
+    )
+    symbols: Annotated[dict[_Symbol, Symbol], Field(description="run-time dimensions")] = Field(default_factory=dict)
+    scalars: Annotated[dict[_Scalar, DType], Field(description="run-time scalar arguments: `{eps: fp32}`")] = Field(
         default_factory=dict
     )
-    tensors: Annotated[dict[Name, TensorSpec], Field(description="the program's arguments in order")] = Field(
+    tensors: Annotated[dict[_Tensor, TensorSpec], Field(description="the program's arguments in order")] = Field(
         default_factory=dict
     )
-    buffers: Annotated[dict[ValueName, BufferSpec], Field(description="on-chip allocations")] = Field(
+    buffers: Annotated[dict[_Buffer, BufferSpec], Field(description="on-chip allocations")] = Field(
         default_factory=dict
     )
-    functions: Annotated[dict[Name, FunctionSpec], Field(description="named functions")] = Field(default_factory=dict)
+    functions: Annotated[dict[_Function, FunctionSpec], Field(description="named functions")] = Field(
+        default_factory=dict
+    )
     program: Annotated[Any, Field(description="regions, launches and their order")]
     golden: Annotated[GoldenSpec | None, Field(description="how to check the result")] = None
     diagnostics: Annotated[DiagnosticsSpec, Field(description="codes to disable or to make errors")] = Field(

@@ -8,11 +8,24 @@ from pydantic import Field
 
 from pypto_spec.spec.models.base import Blocks, Counts, Formula, LetFormula, Model, Name, Names, Order, Pairs, ValueName
 from pypto_spec.spec.models.fields import DType, OnChip
+from pypto_spec.spec.models.marks import (
+    BINDS_BUFFER,
+    BINDS_INDEX,
+    BINDS_LAUNCH,
+    BINDS_TENSOR,
+    BINDS_VALUE,
+    INSIDE,
+    READS_ARGUMENT,
+    READS_CARRIED,
+    READS_FUNCTION,
+    READS_LAUNCH,
+    WORD,
+)
 
 PipeWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix"]
 BarrierWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix", "all"]
 
-Index = Annotated[Name, Field(description="name of the loop index", examples=["i"])]
+Index = Annotated[Name, BINDS_INDEX, Field(description="name of the loop index", examples=["i"])]
 Count = Annotated[Formula | None, Field(description="number of iterations", examples=["NT", 8])]
 Range = Annotated[
     tuple[Formula, ...] | None,
@@ -22,6 +35,7 @@ Range = Annotated[
 
 While_ = Annotated[
     Formula | None,
+    INSIDE,
     Field(
         alias="while", description="the loop ends before the first iteration where this is false", examples=["k < N"]
     ),
@@ -59,11 +73,11 @@ class Unroll(Model):
 class While(Model):
     """A loop that goes on as long as its condition holds, over numbers that its body changes."""
 
-    condition: Annotated[Formula, Field(description="comparisons joined by and, or, not", examples=["k < N"])]
+    condition: Annotated[Formula, INSIDE, Field(description="comparisons joined by and, or, not", examples=["k < N"])]
 
 
 Handed = Annotated[
-    dict[ValueName, Formula],
+    dict[Annotated[ValueName, READS_CARRIED], Formula],
     Field(
         alias="yield", description="numbers it hands on, where the loop carries them by hand", examples=[{"k": "k + 1"}]
     ),
@@ -99,7 +113,9 @@ class Parallel(Model):
 
     exactly_one: ClassVar[tuple[str, ...]] = ("count", "range")
 
-    index: Annotated[Names, Field(description="name of the index, or a list of names", examples=["i", ["m", "n"]])]
+    index: Annotated[
+        Names, BINDS_INDEX, Field(description="name of the index, or a list of names", examples=["i", ["m", "n"]])
+    ]
     count: Annotated[
         Counts | None,
         Field(description="number of iterations; of several indices a list of numbers", examples=["NT", ["MT", "NT"]]),
@@ -114,7 +130,7 @@ class Parallel(Model):
 class Spmd(Model):
     """The body runs once per block index 0..blocks-1; `num_blocks()` is their number."""
 
-    index: Annotated[Name, Field(description="name of the block index", examples=["blk"])]
+    index: Annotated[Name, BINDS_INDEX, Field(description="name of the block index", examples=["blk"])]
     blocks: Annotated[Blocks, Field(description="number of blocks; `auto` asks the platform at run time")]
 
 
@@ -129,9 +145,11 @@ class Region(Model):
 
     not_yet: ClassVar[tuple[str, ...]] = ("split", "ring")
 
-    name: Annotated[Name, Field(description="name of the region, and of its kernel", examples=["exp"])]
-    as_: Annotated[Name | None, Field(alias="as", description="name by which `after` refers to this launch")] = None
-    after: Annotated[Names, Field(description="launches that must be done before")] = ()
+    name: Annotated[Name, BINDS_LAUNCH, Field(description="name of the region, and of its kernel", examples=["exp"])]
+    as_: Annotated[
+        Name | None, BINDS_LAUNCH, Field(alias="as", description="name by which `after` refers to this launch")
+    ] = None
+    after: Annotated[Names, READS_LAUNCH, Field(description="launches that must be done before")] = ()
     core: Annotated[Literal["aiv", "aic"] | None, Field(description="vector or cube core (else inferred)")] = None
     blocks: Annotated[Blocks | None, Field(description="number of blocks of the launch, or `auto`")] = None
     order: Annotated[Order | None, Field(description="how a block walks its share of chunks")] = None
@@ -140,13 +158,13 @@ class Region(Model):
         Field(description="how the two vector lanes share a tile (reserved: not there yet)"),
     ] = None
     ring: Annotated[Ring | None, Field(description="slots between cube and vector (reserved: not there yet)")] = None
-    kernel: Annotated[Name | None, Field(description="C++ name of the kernel; dumps only")] = None
+    kernel: Annotated[Name | None, WORD, Field(description="C++ name of the kernel; dumps only")] = None
 
 
 class CreateTensor(Model):
     """A tensor in global memory for what one region hands to a later one. It starts with undefined contents."""
 
-    into: Annotated[Name, Field(description="name of the tensor", examples=["tmp"])]
+    into: Annotated[Name, BINDS_TENSOR, Field(description="name of the tensor", examples=["tmp"])]
     dtype: Annotated[DType, Field(description="data type")]
     shape: Annotated[tuple[Formula, ...], Field(description="extents", examples=[["M", 128]], min_length=1)]
 
@@ -160,11 +178,12 @@ class If(Model):
 class Call(Model):
     """Calls a function of `functions`: its statements stand in the place of the call."""
 
-    function: Annotated[Name, Field(description="name of the function", examples=["normalise"])]
-    args: Annotated[dict[Name, Formula], Field(description="what its arguments are", examples=[{"x": "t"}])] = Field(
-        default_factory=dict
-    )
-    into: Annotated[Names, Field(description="names of what it returns, in its order")] = ()
+    function: Annotated[Name, READS_FUNCTION, Field(description="name of the function", examples=["normalise"])]
+    args: Annotated[
+        dict[Annotated[Name, READS_ARGUMENT], Formula],
+        Field(description="what its arguments are", examples=[{"x": "t"}]),
+    ] = Field(default_factory=dict)
+    into: Annotated[Names, BINDS_VALUE, Field(description="names of what it returns, in its order")] = ()
 
 
 class LetStatement(Model):
@@ -176,13 +195,15 @@ class LetStatement(Model):
 class Yield(Model):
     """The values an arm or a loop body hands on, by the names they have outside; dumps only."""
 
-    values: Annotated[dict[ValueName, Formula], Field(description="result or argument: value or number")]
+    values: Annotated[
+        dict[Annotated[ValueName, READS_CARRIED], Formula], Field(description="result or argument: value or number")
+    ]
 
 
 class Alloc(Model):
     """An on-chip allocation at this place."""
 
-    buffer: Annotated[ValueName, Field(description="name of the buffer")]
+    buffer: Annotated[ValueName, BINDS_BUFFER, Field(description="name of the buffer")]
     memory: Annotated[OnChip, Field(description="memory it lives in")]
     bytes: Annotated[Formula | None, Field(description="bytes of one slot")] = None
     slots: Annotated[Formula | None, Field(description="number of slots")] = None

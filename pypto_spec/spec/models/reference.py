@@ -212,8 +212,8 @@ def _of_operator(place: Place) -> str:
     """What a field of an operator holds, in the words of its kind; empty for others."""
     defn = _operator(place.path[-2]) if len(place.path) > 1 else None
     field = next((f for f in defn.fields if f.name == place.path[-1]), None) if defn is not None else None
-    if field is None:
-        return ""
+    if field is None or field.kind in ("dtype", "memory"):
+        return ""  # the words of the schema say more
     from pypto_spec.ops.reference import kind_text
 
     return kind_text(field)

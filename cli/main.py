@@ -18,7 +18,7 @@ COMMANDS = {
     "completion": "print a completion script for a shell",
     "doctor": "show what this machine has",
     "diff-passes": "step through what each pass changes, on a page",
-    "explain": "show the page of a diagnostic",
+    "explain": "say what a code, a keyword, a field or a function means",
     "explain-tiling": "show how a matmul is cut for L0, and why",
     "lower": "show the program after a pass, or find the pass that changed a result",
     "map": "draw what lives where on chip, and when",

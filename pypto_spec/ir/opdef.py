@@ -51,6 +51,8 @@ class Field:
     required: bool = True
     default: Any = None
     words: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    """What each of `words` says, for the reference and for editors."""
     examples: tuple[Any, ...] = ()
     number: DType | None = None
     """The dtype a number has, where it is not that of the op's tile."""

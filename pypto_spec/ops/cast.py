@@ -37,7 +37,15 @@ from pypto_spec.ops.registry import define
 from pypto_spec.ops.rounding import round_to
 from pypto_spec.ops.steps import calls, copy_steps, part
 
-MODES = ("none", "rint", "floor", "ceil", "round", "trunc", "odd")
+MODES = {
+    "none": "no rounding: for conversions that are exact",
+    "rint": "to the nearest, halves to even",
+    "floor": "towards minus infinity",
+    "ceil": "towards plus infinity",
+    "round": "to the nearest, halves away from zero",
+    "trunc": "towards zero",
+    "odd": "to odd: the last bit is set where something was cut off",
+}
 """Rounding modes: keep, half to even, down, up, half away from zero, towards zero, to odd (where inexact)."""
 
 _ROUNDING = frozenset({"rint", "floor", "ceil", "round", "trunc"})
@@ -197,7 +205,8 @@ define(
                 kind="word",
                 doc="rounding; left out: `trunc` from float to integer, `rint` (half to even) elsewhere",
                 required=False,
-                words=MODES,
+                words=tuple(MODES),
+                meanings=MODES,
                 examples=("rint",),
             ),
         ),

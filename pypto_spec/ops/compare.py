@@ -57,7 +57,14 @@ from pypto_spec.ops.steps import Part, calls, part, scratch_like
 MODES = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 """Words of a comparison, and its sign in a formula."""
 MOVABLE = (FP32, FP16, BF16, INT32, INT16, UINT32, UINT16)
-MODE = Field(name="cmp_type", kind="word", doc="what is asked of lhs and rhs", words=tuple(MODES), examples=("gt",))
+MODE = Field(
+    name="cmp_type",
+    kind="word",
+    doc="what is asked of lhs and rhs",
+    words=tuple(MODES),
+    meanings={word: f"lhs {sign} rhs" for word, sign in MODES.items()},
+    examples=("gt",),
+)
 COMPARE_LEFT = Field(name="lhs", kind="tile", doc="what is compared", examples=("s",))
 COMPARE_RIGHT = Field(name="rhs", kind="tile", doc="what it is compared with, of the same shape and dtype")
 MASK = Field(name="mask", kind="tile", doc="a predicate of the operands' columns, uint8, from `cmp`")

@@ -346,6 +346,7 @@ define(
                 required=False,
                 default="lower",
                 words=("lower", "upper"),
+                meanings={"lower": "ones on and below the diagonal", "upper": "ones on and above the diagonal"},
             ),
         ),
         role="create",

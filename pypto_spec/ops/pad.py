@@ -204,6 +204,12 @@ PAD = Field(
     kind="word",
     doc="`zero` for sums, `min` (-inf, or the lowest integer) for a maximum, `max` for a minimum, `one` for a product",
     words=PADS,
+    meanings={
+        "zero": "0, which a sum does not see",
+        "min": "minus infinity, or the lowest integer: a maximum does not see it",
+        "max": "plus infinity, or the largest integer: a minimum does not see it",
+        "one": "1, which a product does not see",
+    },
 )
 
 for _name, _doc, _more in (

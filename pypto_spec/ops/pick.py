@@ -285,6 +285,10 @@ define(
                 kind="word",
                 doc="which columns of each two or four",
                 words=tuple(PATTERNS),
+                meanings={
+                    word: "all columns" if of == 1 else f"column {which} of each {of}, counted from 0"
+                    for word, (of, which) in PATTERNS.items()
+                },
                 examples=("p0101",),
             ),
         ),

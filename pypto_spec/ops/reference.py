@@ -139,20 +139,45 @@ def entry(defn: OpDef) -> str:
     """The entry of one operator."""
     op = example(defn)
     lines = [f"### {defn.name}", "", _sentence(defn.doc), "", "```yaml statement", defn.example, "```", ""]
-    forms = list(dict.fromkeys(_forms(defn)))
+    forms = let_forms(defn)
     if forms:
         lines += [f"In a `let`: {', '.join(f'`{text}`' for text in forms)}.", ""]
     lines += ["| field | holds | meaning |", "| --- | --- | --- |"]
-    lines += [f"| `{f.name}` | {_holds(f)} | {_escape(f.doc)} |" for f in defn.fields]
-    lines.append("")
+    lines += [f"| `{f.name}` | {holds(f)} | {_escape(f.doc)} |" for f in defn.fields]
+    return "\n".join([*lines, "", *_facts(defn, f". Example: {_types(op)}"), *_recipes(op), ""])
+
+
+def let_forms(defn: OpDef) -> list[str]:
+    """How an operator is written in a formula, by its fields."""
+    return list(dict.fromkeys(_forms(defn)))
+
+
+def facts(defn: OpDef) -> list[str]:
+    """What holds for every use of an operator, and the names of the Ascend C calls that it becomes, as list items."""
+    op = example(defn)
+    made: tuple[tuple[Op, Literal["exact", "fast"]], ...] = (
+        (op, "exact"),
+        (op, "fast"),
+        *((way, "exact") for _, way in ways(defn)),
+    )
+    steps = [step for one, precision in made for step in defn.recipe(OpRecipe(one, precision))]
+    calls = dict.fromkeys(f"`{step.call}`" for step in steps if isinstance(step, Instr))
+    return [*_facts(defn), f"* **Ascend C**: {', '.join(calls) or 'no instruction'}"]
+
+
+def _facts(defn: OpDef, behind_shapes: str = "") -> Iterator[str]:
     rule = OWN_SHAPES.get(defn.name) or SHAPES[defn.role]
-    lines.append(f"* **dtypes** of `{defn.dtype_of}`: {', '.join(d.name for d in defn.dtypes)}")
-    lines.append(f"* **shapes**: {rule}. Example: {_types(op)}")
-    lines.append(f"* **memory**: {_spaces(defn)}")
+    yield f"* **dtypes** of `{defn.dtype_of}`: {', '.join(d.name for d in defn.dtypes)}"
+    yield f"* **shapes**: {rule}{behind_shapes}"
+    yield f"* **memory**: {_spaces(defn)}"
     effect = EFFECTS[defn.effects]
-    lines.append(f"* **pipe**: {_pipe(defn)}" + (f"; {effect}" if effect else ""))
-    lines.append(f"* **aliasing**: {_aliasing(defn)}")
-    return "\n".join([*lines, *_recipes(op), ""])
+    yield f"* **pipe**: {_pipe(defn)}" + (f"; {effect}" if effect else "")
+    yield f"* **aliasing**: {_aliasing(defn)}"
+
+
+def recipes(defn: OpDef) -> list[str]:
+    """The Ascend C calls of the example, as list items with blocks of C++."""
+    return list(_recipes(example(defn)))
 
 
 # --- words of the example ---
@@ -202,10 +227,14 @@ _KINDS: Mapping[str, str] = {
 }
 
 
-def _holds(field: Field) -> str:
-    text = _KINDS[field.kind]
-    if field.words:
-        text = ", ".join(f"`{word}`" for word in field.words)
+def kind_text(field: Field) -> str:
+    """What a field takes, in words."""
+    return ", ".join(f"`{word}`" for word in field.words) if field.words else _KINDS[field.kind]
+
+
+def holds(field: Field) -> str:
+    """What a field takes, in words, and whether it may be left out."""
+    text = kind_text(field)
     if field.required:
         return text
     default = field.default.value if isinstance(field.default, Memory) else field.default

@@ -16,7 +16,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_jso
 from pypto_spec.spec.models.base import PARAMETER, Model
 from pypto_spec.spec.models.extras import Extras
 from pypto_spec.spec.models.keywords import BLOCK_KEYS, Keyword, KeywordTable, default_table
-from pypto_spec.spec.models.sections import DocumentModel
+from pypto_spec.spec.models.sections import PLATFORMS, DocumentModel
+from pypto_spec.spec.models.words import DESCRIPTIONS, described
 
 FILE = Path(__file__).with_name("schema.json")
 """The committed schema; a test compares it with what `schema_text` gives."""
@@ -79,9 +80,10 @@ def schema_text(table: KeywordTable | None = None) -> str:
 def _target(schema: _Json) -> _Json:
     """A platform's name or a mapping."""
     text = schema.get("description", "")
+    platform = {"enum": list(PLATFORMS.words), "description": "the chip family"}
     return {
         "description": text,
-        "anyOf": [{"enum": ["a2a3", "a5"], "description": "the chip family"}, {"$ref": "#/definitions/Target"}],
+        "anyOf": [described(platform, PLATFORMS.words), {"$ref": "#/definitions/Target"}],
         "default": "a2a3",
     }
 
@@ -160,7 +162,7 @@ def _tidy(value: Any) -> Any:
         # Draft-07 ignores what stands beside `$ref`.
         rest = {"allOf": [{"$ref": rest.pop("$ref")}], **rest}
     if "enum" in rest and rest["enum"] != ["v1"]:
-        words = {key: rest.pop(key) for key in ("enum", "type") if key in rest}
+        words = {key: rest.pop(key) for key in ("enum", "type", DESCRIPTIONS) if key in rest}
         rest = {**rest, "anyOf": [words, PARAMETER]}
     return rest
 

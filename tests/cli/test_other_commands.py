@@ -6,7 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from pypto_spec.convert.exprs import FUNCTIONS as INDEX_FUNCTIONS
+from pypto_spec.convert.function_reference import function_names, function_text
+from pypto_spec.driver.wrap import wrapped
+from pypto_spec.spec.formula.integer import FUNCTIONS
+from pypto_spec.spec.models.keywords import default_table
 from tests.cli.run import process, run
 from tests.cli.specs import BAD, GOOD, ROOT, write
 
@@ -63,6 +70,63 @@ def test_explain_by_code_and_name() -> None:
     assert done.exit_code == 2
     assert "did you mean `memory-overflow`?" in done.stderr
     assert "PS1001" in run("explain").stdout
+
+
+def test_explain_keywords_fields_and_functions() -> None:
+    assert run("explain", "load").stdout.startswith("# `load`: a statement in a region\n")
+    assert "* `out`: it must be written" in run("explain", "tensors.x.access").stdout
+    assert "In a `let`: `matmul(lhs, rhs" in run("explain", "matmul").stdout
+    assert "`exp(x)`" in run("explain", "exp").stdout
+    assert "log(row_sum(exp(s)))" in run("explain", "log_softmax").stdout
+    assert run("explain", "stages").stdout == run("explain", "pipeline.stages").stdout
+    assert "pypto-spec explain load.memory" in run("explain", "memory").stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("lod", "`load`"),
+        ("tensors.x.acces", "`tensors.x.access`"),
+        ("tensr.x.access", "`tensors.x.access`"),
+        ("log_softmx", "`log_softmax`"),
+        ("PS201", "`PS2011`"),
+        ("stges", "`stages`"),
+    ],
+)
+def test_explain_suggests_from_all_kinds_of_words(word: str, near: str) -> None:
+    done = run("explain", word)
+    assert done.exit_code == 2
+    assert near in done.stderr
+
+
+def test_explain_lists() -> None:
+    assert "\nlayer_norm\n" in run("explain", "--list", "functions").stdout
+    assert "\ntensors.NAME.access\n" in run("explain", "--list", "fields").stdout
+    keywords = run("explain", "--list", "keywords").stdout
+    assert all(keyword.name in keywords for keyword in default_table())
+    assert run("explain", "--list", "codes").stdout == run("explain").stdout
+    assert run("explain", "load", "--list", "codes").exit_code == 2
+
+
+def test_every_function_has_words() -> None:
+    for name in function_names():
+        text = function_text(name)
+        assert text is not None and len(text.splitlines()) > 3, name
+    assert {*FUNCTIONS, *INDEX_FUNCTIONS} <= set(function_names())
+
+
+@given(st.text(alphabet=" ab*-`#\n|", max_size=200), st.integers(0, 200))
+@settings(max_examples=50)
+def test_wrapping_keeps_every_word(text: str, width: int) -> None:
+    made = wrapped(text, width)
+    assert made.split() == text.split()
+    assert wrapped(made, width).split() == text.split()
+
+
+def test_wrapping_leaves_code_alone() -> None:
+    code = "```cpp\n" + "f(" + ", ".join(["argument"] * 30) + ");\n```\n"
+    assert wrapped(code, 40) == code
+    assert wrapped("* " + "word " * 20, 40).splitlines()[1].startswith("  word")
 
 
 @pytest.mark.parametrize("template", ["softmax", "square"])

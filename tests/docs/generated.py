@@ -9,7 +9,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from pypto_spec.convert import calls
 from pypto_spec.convert.let_composites import COMPOSITES, usage
@@ -29,6 +28,7 @@ from pypto_spec.spec.formula import lexer, parser
 from pypto_spec.spec.models import extras, sections, structure
 from pypto_spec.spec.models.base import Model
 from pypto_spec.spec.models.keywords import Keyword, default_table
+from pypto_spec.spec.models.reference import fields_of, plain, says_something
 from pypto_spec.spec.schema import FILE, schema_text
 from pypto_spec.spec.tree import MAX_DEPTH
 from pypto_spec.spec.variants import MOST_VARIANTS
@@ -61,60 +61,14 @@ def _table_of(rows: Iterable[Iterable[str]]) -> str:
 
 # --- the language ---------------------------------------------------------------------------------------------------
 
-_EXPRESSION = {"integer", "number", "string"}
-
-
-def holds(schema: Mapping[str, Any]) -> str:
-    """What a field takes, in words, from its JSON Schema."""
-    if "const" in schema:
-        return f"`{schema['const']}`"
-    if "enum" in schema:
-        return ", ".join(f"`{word}`" for word in schema["enum"])
-    options = [s for key in ("anyOf", "oneOf", "allOf") for s in schema.get(key, []) if s.get("type") != "null"]
-    if options:
-        return " or ".join(dict.fromkeys(holds(s) for s in options))
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        if set(kind) >= _EXPRESSION:
-            return "expression"
-        if set(kind) == {"number", "string"}:
-            return "number, or the name of a scalar"
-        if set(kind) == {"integer", "string"}:
-            return "expression, or `auto`"
-        if set(kind) == {"array", "string"}:
-            return "list, or one word"
-        if set(kind) == {"array", "integer", "string"}:
-            return "expression, or a list of them"
-        return " or ".join("mapping" if k == "object" else "list" if k == "array" else "expression" for k in kind)
-    if kind == "array":
-        items = schema.get("items") or schema.get("prefixItems", [{}])[0]
-        inner = holds(items) if isinstance(items, Mapping) and items else ""
-        return f"list of {inner}s" if inner and "`" not in inner else "list"
-    if kind == "object" and "properties" in schema and "swizzle" in schema["properties"]:
-        return "`{swizzle: n}`"
-    words = {"object": "mapping", "boolean": "`true` or `false`", "string": "text", "number": "number"}
-    return words.get(kind or "", "mapping" if kind is None else kind)
-
 
 def fields(model: type[Model]) -> str:
     """The fields of a model as a table."""
-    schema = model.model_json_schema()
-    properties, required = schema.get("properties", {}), schema.get("required", [])
     rows = []
-    for name, entry in properties.items():
-        resolved = {"type": "array", "items": {"const": "statement"}} if name == "program" else entry
-        default = entry.get("default")
-        must = "required" if name in required else f"`{_plain(default)}`" if _shown(default) else ""
-        rows.append((f"`{name}`", holds(resolved), must, entry.get("description", "")))
+    for name, held, required, default, meaning in fields_of(model):
+        must = "required" if required else f"`{plain(default)}`" if says_something(default) else ""
+        rows.append((f"`{name}`", "list" if name == "program" else held, must, meaning))
     return table(("key", "holds", "default", "meaning"), rows)
-
-
-def _shown(value: object) -> bool:
-    return value is not None and value != "" and not isinstance(value, (dict, list))
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def keywords() -> str:
@@ -225,7 +179,7 @@ def hardware() -> str:
         values = [getattr(t, name) for t in TARGETS.values()]
         if name in ("name", "costs", "l0", "sources") or isinstance(values[0], Mapping):
             continue
-        cells = [f"{v:,}" if type(v) is int else _plain(v) for v in values]
+        cells = [f"{v:,}" if type(v) is int else plain(v) for v in values]
         rows.append((f"`{name}`", *cells, _sources(name)))
     return table(("figure", *(f"`{n}`" for n in TARGETS), "source"), rows)
 

@@ -37,6 +37,11 @@ PHASE = Field(
     required=False,
     default="unspecified",
     words=("unspecified", "partial", "final"),
+    meanings={
+        "unspecified": "no unit flag: order is kept by flags and barriers",
+        "partial": "more is added to the accumulator behind this",
+        "final": "nothing more is added behind this",
+    },
 )
 FINAL = Field(
     name="final",

@@ -21,6 +21,11 @@ LAYOUT = Field(
     doc="how `mat` or `left` holds it: `nz` or `zz`, fractals, or `nd`, one row as it is; by default `nd` for one row",
     required=False,
     words=(Layout.NZ.value, Layout.ZZ.value, Layout.ND.value),
+    meanings={
+        Layout.NZ.value: "fractals by columns, rows within them: what `mat` holds",
+        Layout.ZZ.value: "fractals by rows, rows within them: what `left` holds",
+        Layout.ND.value: "one row as it is",
+    },
 )
 
 

@@ -150,6 +150,10 @@ define(
                 required=False,
                 default="none",
                 words=("none", "add"),
+                meanings={
+                    "none": "write over what is there",
+                    "add": "add to what is there, safely against other cores, in any order",
+                },
             ),
             RELU,
             QUANT,

@@ -16,6 +16,7 @@ from pypto_spec.spec.formula.errors import FormulaError
 from pypto_spec.spec.formula.nodes import Boolean, Expr, Let, number
 from pypto_spec.spec.formula.parser import parse_expression, parse_let
 from pypto_spec.spec.models.marks import EXPRESSION, LET
+from pypto_spec.spec.models.words import DESCRIPTIONS
 
 MAX_NAME = 100
 """Characters of a name: names of programs and regions become names of files."""
@@ -168,7 +169,10 @@ def read_order(value: object) -> str:
 
 _ORDER_SCHEMA = {
     "anyOf": [
-        {"enum": ["row", "col"]},
+        {
+            "enum": ["row", "col"],
+            DESCRIPTIONS: ["row by row: the last index runs fastest", "column by column: the first index runs fastest"],
+        },
         {"type": "object", "properties": {"swizzle": {"type": "integer", "minimum": 1}}, "additionalProperties": False},
     ]
 }

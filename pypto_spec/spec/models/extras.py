@@ -9,16 +9,31 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from pypto_spec.spec.models.base import Codes, Formula, Model, Position, Text, ValueName
 from pypto_spec.spec.models.fields import DType, OnChip
 from pypto_spec.spec.models.marks import BINDS_CARRIED, EXPRESSION, READS_BUFFER, READS_CARRIED, READS_VALUE
+from pypto_spec.spec.models.words import Meanings
+
+LevelWord = Annotated[
+    Literal["tensor", "tile"], Meanings(tensor="a whole array, which the compiler divides", tile="a tile on chip")
+]
+StoredWord = Annotated[
+    Literal["nd", "dn", "nz", "zn", "zz"],
+    Meanings(
+        nd="rows one behind the other",
+        dn="columns one behind the other",
+        nz="fractals by columns, rows within them",
+        zn="fractals by rows, columns within them",
+        zz="fractals by rows, rows within them",
+    ),
+]
 
 
 class TypeSpec(Model):
     """The type of a value. What is left out has its default."""
 
-    dtype: DType
+    dtype: Annotated[DType, Field(description="data type")]
     shape: Annotated[tuple[Formula, ...] | None, Field(description="extents in elements")] = None
-    level: Annotated[Literal["tensor", "tile"] | None, Field(description="`tensor` for a whole array")] = None
-    memory: OnChip | None = None
-    layout: Literal["nd", "dn", "nz", "zn", "zz"] | None = None
+    level: Annotated[LevelWord | None, Field(description="`tensor` for a whole array")] = None
+    memory: Annotated[OnChip | None, Field(description="memory it lives in")] = None
+    layout: Annotated[StoredWord | None, Field(description="storage order")] = None
     valid: Annotated[tuple[Formula, ...] | None, Field(description="the defined extents, where smaller")] = None
     pitch: Annotated[Formula | None, Field(description="elements from row to row, where not the implicit ones")] = None
     view: Annotated[ValueName | None, READS_VALUE, Field(description="the value it is a view of")] = None
@@ -29,13 +44,13 @@ class Carried(Model):
 
     init: Annotated[Formula | None, Field(description="the value or number it starts from")] = None
     of: Annotated[ValueName | None, READS_CARRIED, Field(description="the value it stands for")] = None
-    name: Annotated[ValueName, BINDS_CARRIED] | None = None
-    type: TypeSpec | None = None
+    name: Annotated[ValueName | None, BINDS_CARRIED, Field(description="its name behind the statement")] = None
+    type: Annotated[TypeSpec | None, Field(description="its type")] = None
     min: Annotated[Formula | None, Field(description="of a number: its smallest value")] = None
     max: Annotated[Formula | None, Field(description="of a number: its largest value")] = None
-    buffer: Annotated[ValueName, READS_BUFFER] | None = None
-    slot: Formula | None = None
-    offset: Formula | None = None
+    buffer: Annotated[ValueName | None, READS_BUFFER, Field(description="the buffer it lives in")] = None
+    slot: Annotated[Formula | None, Field(description="which slot of the buffer")] = None
+    offset: Annotated[Formula | None, Field(description="bytes into the buffer")] = None
 
 
 def _named(key: str) -> BeforeValidator:

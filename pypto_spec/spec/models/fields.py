@@ -14,21 +14,47 @@ from pypto_spec.ir.opdef import OpDef
 from pypto_spec.ir.types import Memory
 from pypto_spec.spec.models.base import Formula, LetFormula, Model, Name, Text, ValueName
 from pypto_spec.spec.models.marks import BINDS_VALUE, FORMAT, READS_BUFFER, READS_TENSOR, READS_VALUE
+from pypto_spec.spec.models.words import Meanings
 
 DTYPE_WORDS = tuple(DTYPES)
 MEMORY_WORDS = tuple(memory.value for memory in Memory if memory is not Memory.GM)
 
-DType = Literal["fp32", "fp16", "bf16", "int32", "int16", "int8", "int64", "uint32", "uint16", "uint8"]
+DType = Annotated[
+    Literal["fp32", "fp16", "bf16", "int32", "int16", "int8", "int64", "uint32", "uint16", "uint8"],
+    Meanings(
+        fp32="32-bit floating point",
+        fp16="16-bit floating point: 10 bits of fraction, up to 65504",
+        bf16="16-bit floating point: 7 bits of fraction, the range of fp32",
+        int32="32-bit integer",
+        int16="16-bit integer",
+        int8="8-bit integer",
+        int64="64-bit integer",
+        uint32="32-bit integer without sign",
+        uint16="16-bit integer without sign",
+        uint8="8-bit integer without sign, and predicates",
+    ),
+]
 """The words for data types; a test compares them with the table of the IR."""
 
-OnChip = Literal["vec", "mat", "left", "right", "acc", "bias"]
+OnChip = Annotated[
+    Literal["vec", "mat", "left", "right", "acc", "bias"],
+    Meanings(
+        vec="the unified buffer (UB), on which the vector core computes",
+        mat="L1, where the cube core keeps operands",
+        left="L0A, the left operand of a product",
+        right="L0B, the right operand of a product",
+        acc="L0C, the sums of a product",
+        bias="the bias table (BT)",
+    ),
+]
 """The words for on-chip memories; a test compares them with the IR."""
 
 Numeric = Annotated[Formula, WithJsonSchema({"type": ["number", "string"]})]
 
 
 def _word(field: OpField) -> Any:
-    return Literal[field.words]
+    words: Any = Literal[field.words]
+    return Annotated[words, Meanings(**field.meanings)] if field.meanings else words
 
 
 KINDS: dict[str, Callable[[OpField], Any]] = {
@@ -55,9 +81,9 @@ KINDS: dict[str, Callable[[OpField], Any]] = {
 class Scratch(Model):
     """A scratch area of a statement, in a dump."""
 
-    buffer: Annotated[ValueName, READS_BUFFER]
-    slot: Formula | None = None
-    offset: Formula | None = None
+    buffer: Annotated[ValueName, READS_BUFFER, Field(description="the buffer it lives in")]
+    slot: Annotated[Formula | None, Field(description="which slot of the buffer")] = None
+    offset: Annotated[Formula | None, Field(description="bytes into the buffer")] = None
 
 
 def _scratch(value: object) -> object:

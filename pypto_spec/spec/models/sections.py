@@ -25,6 +25,78 @@ from pypto_spec.spec.models.marks import (
     READS_VALUE,
 )
 from pypto_spec.spec.models.marks import WORD as OUTER
+from pypto_spec.spec.models.words import Meanings
+
+PLATFORMS = Meanings(
+    a2a3="the Ascend 910B family", a5="Ascend 950: can be checked, lowered and planned; `build` refuses it"
+)
+PlatformWord = Annotated[Literal["a2a3", "a5"], PLATFORMS]
+PlannerWord = Annotated[
+    Literal["pypto", "ptoas"],
+    Meanings(
+        pypto="pipelines by copies of the body, which overlap stores as well as loads",
+        ptoas="pipelines by slots for the loads: fewer statements, and no rest behind the loop",
+    ),
+]
+SyncWord = Annotated[
+    Literal["auto", "manual"],
+    Meanings(
+        auto="the compiler puts flags and barriers in", manual="flags and barriers are written in the spec, and checked"
+    ),
+]
+PrecisionWord = Annotated[
+    Literal["exact", "fast"],
+    Meanings(exact="what operators compute is rounded once", fast="approximate instructions where there are some"),
+]
+AccessWord = Annotated[
+    Literal["in", "out", "inout"],
+    Meanings(
+        **{"in": "it is read and never written"},
+        out="it must be written, and is not read before",
+        inout="it holds values at the start, and is written",
+    ),
+]
+LayoutWord = Annotated[
+    Literal["nd", "dn", "nz", "zn"],
+    Meanings(
+        nd="rows one behind the other",
+        dn="columns one behind the other (not there yet)",
+        nz="fractals by columns, rows within them (not there yet)",
+        zn="fractals by rows, columns within them (not there yet)",
+    ),
+]
+OwnerWord = Annotated[
+    Literal["author", "compiler"],
+    Meanings(author="its place and size are kept as written", compiler="in dumps: the compiler made it"),
+]
+FinderWord = Annotated[
+    Literal["first_fit", "exact"],
+    Meanings(first_fit="the first gap that was large enough", exact="a search for a packing"),
+]
+DistributionWord = Annotated[
+    Literal["uniform", "normal", "integers", "zeros", "ones", "sequence"],
+    Meanings(
+        uniform="numbers from `min` to `max`, all as likely",
+        normal="normally distributed around the middle of `min` and `max`, which are four deviations away",
+        integers="integers from `min` to `max`",
+        zeros="0 everywhere",
+        ones="1 everywhere",
+        sequence="0, 1, 2 and so on",
+    ),
+]
+ArgumentWord = Annotated[
+    Literal["tile", "tensor", "index", "scalar"],
+    Meanings(
+        tile="a tile on chip", tensor="a tensor in global memory", index="an integer expression", scalar="a number"
+    ),
+]
+FunctionWord = Annotated[
+    Literal["inline", "incore", "aic", "aiv", "group", "spmd"],
+    Meanings(
+        inline="its statements stand in the place of each call",
+        **dict.fromkeys(("incore", "aic", "aiv", "group", "spmd"), "reserved: not there yet"),
+    ),
+]
 
 _Symbol = Annotated[Name, BINDS_SYMBOL]
 _Scalar = Annotated[Name, BINDS_SCALAR]
@@ -40,14 +112,12 @@ _Input = Annotated[Name, READS_VALUE]
 class Target(Model):
     """What the program is compiled for."""
 
-    platform: Annotated[Literal["a2a3", "a5"], Field(description="the chip family")] = "a2a3"
-    planner: Annotated[Literal["pypto", "ptoas"], Field(description="who plans memory and pipelines")] = "pypto"
+    platform: Annotated[PlatformWord, Field(description="the chip family")] = "a2a3"
+    planner: Annotated[PlannerWord, Field(description="who plans memory and pipelines")] = "pypto"
     l0c_double_buffer: Annotated[bool, Field(description="two halves of L0C in turn", strict=True)] = False
     unit_flag: Annotated[bool, Field(description="cube and fixpipe synchronise by unit flag", strict=True)] = False
-    sync: Annotated[Literal["auto", "manual"], Field(description="`manual`: flags are written in the spec")] = "auto"
-    precision: Annotated[Literal["exact", "fast"], Field(description="`fast` allows approximate instructions")] = (
-        "exact"
-    )
+    sync: Annotated[SyncWord, Field(description="`manual`: flags are written in the spec")] = "auto"
+    precision: Annotated[PrecisionWord, Field(description="`fast` allows approximate instructions")] = "exact"
 
 
 class Symbol(Model):
@@ -67,8 +137,8 @@ class TensorSpec(Model):
         tuple[Formula, ...] | None,
         Field(description="elements between neighbours of each dimension; dense rows if left out", examples=[[256, 1]]),
     ] = None
-    access: Annotated[Literal["in", "out", "inout"], Field(description="what the program does with it")] = "in"
-    layout: Annotated[Literal["nd", "dn", "nz", "zn"], Field(description="storage order")] = "nd"
+    access: Annotated[AccessWord, Field(description="what the program does with it")] = "in"
+    layout: Annotated[LayoutWord, Field(description="storage order")] = "nd"
 
 
 class BufferSpec(Model):
@@ -78,9 +148,9 @@ class BufferSpec(Model):
     slots: Annotated[Formula | None, Field(description="number of slots", examples=[2])] = None
     bytes: Annotated[Formula | None, Field(description="bytes of one slot")] = None
     address: Annotated[Formula | None, Field(description="bytes from the start of the memory")] = None
-    owner: Annotated[Literal["author", "compiler"], Field(description="who made it")] = "author"
+    owner: Annotated[OwnerWord, Field(description="who made it")] = "author"
     planner: Annotated[
-        Literal["first_fit", "exact"] | None,
+        FinderWord | None,
         Field(description="in dumps: who found the address where shared places did not fit"),
     ] = None
 
@@ -89,7 +159,7 @@ class InputSpec(Model):
     """How test values of one tensor or scalar are drawn."""
 
     distribution: Annotated[
-        Literal["uniform", "normal", "integers", "zeros", "ones", "sequence"] | None,
+        DistributionWord | None,
         Field(description="kind of values"),
     ] = None
     min: Annotated[Formula | None, Field(description="smallest value")] = None
@@ -144,13 +214,13 @@ class DumpSpec(Model):
 class ArgumentSpec(Model):
     """What an argument of a function must be, where the function says so."""
 
-    dtype: DType | None = None
+    dtype: Annotated[DType | None, Field(description="data type")] = None
     shape: Annotated[tuple[Formula, ...] | None, Field(description="extents in elements", min_length=1)] = None
 
 
 Argument = (
     Annotated[
-        Annotated[Literal["tile", "tensor", "index", "scalar"], WORD] | Annotated[ArgumentSpec, MAPPING],
+        Annotated[ArgumentWord, WORD] | Annotated[ArgumentSpec, MAPPING],
         forms("argument_form"),
     ]
     | None
@@ -161,7 +231,7 @@ class FunctionSpec(Model):
     """A function: statements that are put in the place of each call."""
 
     kind: Annotated[
-        Literal["inline", "incore", "aic", "aiv", "group", "spmd"],
+        FunctionWord,
         Field(description="`inline`; the others are reserved: not there yet"),
     ] = "inline"
     about: Annotated[Text, Field(description="one line for people")] = ""

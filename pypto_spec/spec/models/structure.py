@@ -21,9 +21,28 @@ from pypto_spec.spec.models.marks import (
     READS_LAUNCH,
     WORD,
 )
+from pypto_spec.spec.models.words import Meanings
 
-PipeWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix"]
-BarrierWord = Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix", "all"]
+_PIPES = {
+    "s": "the scalar unit",
+    "v": "the vector unit",
+    "m": "the cube",
+    "mte1": "copies from L1 to L0 and the bias table",
+    "mte2": "copies from global memory to the chip",
+    "mte3": "copies from UB to global memory",
+    "fix": "copies from L0C to global memory and L1",
+}
+PipeWord = Annotated[Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix"], Meanings(**_PIPES)]
+BarrierWord = Annotated[
+    Literal["s", "v", "m", "mte1", "mte2", "mte3", "fix", "all"], Meanings(**_PIPES, all="every pipe of the core")
+]
+CoreWord = Annotated[Literal["aiv", "aic"], Meanings(aiv="the vector core", aic="the cube core")]
+SplitWord = Annotated[
+    Literal["none", "up_down", "left_right"],
+    Meanings(
+        none="both lanes see the whole tile", up_down="a half of the rows each", left_right="a half of the columns each"
+    ),
+]
 
 Index = Annotated[Name, BINDS_INDEX, Field(description="name of the loop index", examples=["i"])]
 Count = Annotated[Formula | None, Field(description="number of iterations", examples=["NT", 8])]
@@ -150,11 +169,11 @@ class Region(Model):
         Name | None, BINDS_LAUNCH, Field(alias="as", description="name by which `after` refers to this launch")
     ] = None
     after: Annotated[Names, READS_LAUNCH, Field(description="launches that must be done before")] = ()
-    core: Annotated[Literal["aiv", "aic"] | None, Field(description="vector or cube core (else inferred)")] = None
+    core: Annotated[CoreWord | None, Field(description="vector or cube core (else inferred)")] = None
     blocks: Annotated[Blocks | None, Field(description="number of blocks of the launch, or `auto`")] = None
     order: Annotated[Order | None, Field(description="how a block walks its share of chunks")] = None
     split: Annotated[
-        Literal["none", "up_down", "left_right"] | None,
+        SplitWord | None,
         Field(description="how the two vector lanes share a tile (reserved: not there yet)"),
     ] = None
     ring: Annotated[Ring | None, Field(description="slots between cube and vector (reserved: not there yet)")] = None

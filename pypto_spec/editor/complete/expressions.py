@@ -266,7 +266,9 @@ def _by_name(place: Place) -> Iterator[Completion]:
         if not operand and not given:
             text = param.name if place.cursor.follows == "=" else f"{param.name}="
             detail = " | ".join(param.words[:4]) or param.kind
-            yield _item(place, f"{param.name}=", Kind.ARGUMENT, text, detail, doc=sentence(param.doc), sort=f"3{number:02}")
+            yield _item(
+                place, f"{param.name}=", Kind.ARGUMENT, text, detail, doc=sentence(param.doc), sort=f"3{number:02}"
+            )
 
 
 def _item(

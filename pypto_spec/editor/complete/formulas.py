@@ -54,11 +54,11 @@ class Cursor:
         return next((level for level in reversed(self.levels) if level.kind == "call"), None)
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
     at = 0
     while match := _TOKEN.match(text, at):
         kind = match.lastgroup or "op"
-        yield kind, match.group(kind), match.start(kind)
+        yield kind, match.group(kind)
         at = match.end()
 
 
@@ -78,7 +78,7 @@ def read(text: str, at: int, let: bool, *, numbers: bool = False) -> Cursor | No
     names: list[str] = []
     before = ""
     operand, target = True, let
-    for kind, token, place in _tokens(text[:start]):
+    for kind, token in _tokens(text[:start]):
         top = levels[-1] if levels else None
         if token in "([":
             _open(levels, token, before)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from pypto_spec.editor.complete.docs import detail_of, key_doc, keyword_doc, sentence
 from pypto_spec.editor.complete.names import keys_named
@@ -15,6 +16,9 @@ from pypto_spec.editor.model import Completion, Edit, Kind
 from pypto_spec.spec.models.extras import Extras
 from pypto_spec.spec.models.keywords import Keyword, Plane, default_table
 from pypto_spec.spec.schema import _BLOCK_DOCS as BLOCK_DOCS
+
+_ENDS = re.compile(r"[^\n]*(?:\n[ \t\r]*(?:#[^\n]*)?)*(?:\Z|\n[ \t]*\[)")
+"""What stands behind the last line of a table."""
 
 
 def keys(request: Request, mapping: Map) -> Iterator[Completion]:
@@ -37,7 +41,7 @@ def keys(request: Request, mapping: Map) -> Iterator[Completion]:
         yield from _tables(request, mapping)
 
 
-def fields(request: Request, mapping: Map, known: dict[str, Key]) -> Iterator[Completion]:
+def fields(request: Request, mapping: Map, known: Mapping[str, Key]) -> Iterator[Completion]:
     """Fields that are not there yet: first those that must be."""
     there = present(mapping)
     chosen = any(known[name].chosen for name in there if name in known)
@@ -68,9 +72,7 @@ def _named(request: Request, mapping: Map, shape: Table) -> Iterator[Completion]
         key = f'"{named.name}"' if request.toml and not named.name.isidentifier() else named.name
         colon = request.spot is not None and request.spot.colon
         text = key if colon else f"{key}{' = ' if request.toml else ': '}{value}"
-        yield Completion(
-            named.name, named.kind, request.edit(text), named.detail, "", not colon, f"0{number:03}"
-        )
+        yield Completion(named.name, named.kind, request.edit(text), named.detail, "", not colon, f"0{number:03}")
 
 
 # Statements
@@ -83,9 +85,7 @@ def statement(request: Request, mapping: Map, plane: Plane) -> Iterator[Completi
         yield from keywords(request, mapping, plane, dash=request.first_in_item(mapping))
         return
     there = present(mapping)
-    number = 0
-    for key in beside(keyword):
-        number += 1
+    for number, key in enumerate(beside(keyword)):
         if key.name not in there and not (key.dumps and not request.dump):
             rank = 0 if key.required else 2 if key.name in keyword.options or key.name in keyword.blocks else 3
             yield _key(request, key, f"{rank}{number:03}")
@@ -109,12 +109,15 @@ def keywords(request: Request, mapping: Map, plane: Plane, *, dash: bool) -> Ite
     for number, keyword in enumerate(default_table()):
         if plane not in keyword.planes or keyword.reserved or not there <= keyword.siblings:
             continue
-        if colon:
-            text = keyword.name
-        else:
-            text = ("- " if dash else "") + whole(request, keyword, there, dash=dash)
+        text = keyword.name if colon else ("- " if dash else "") + whole(request, keyword, there, dash=dash)
         yield Completion(
-            keyword.name, Kind.KEYWORD, request.edit(text), _short(keyword), keyword_doc(keyword), "$" in text, f"0{number:03}"
+            keyword.name,
+            Kind.KEYWORD,
+            request.edit(text),
+            _short(keyword),
+            keyword_doc(keyword),
+            "$" in text,
+            f"0{number:03}",
         )
 
 
@@ -142,7 +145,9 @@ def _is_table(request: Request, mapping: Map, key: Key) -> bool:
 
 
 def _tables(request: Request, mapping: Map) -> Iterator[Completion]:
-    """Headers of the sections that are not there yet."""
+    """Headers of the sections that are not there yet, where a table ends."""
+    if not _ENDS.match(request.text, request.word[1]):
+        return
     there = present(request.tree.root)
     for number, key in enumerate(keys_of(DOCUMENT[0].model).values() if isinstance(DOCUMENT[0], Fields) else ()):
         if not _is_table(request, request.tree.root, key) or key.name in there or (key.dumps and not request.dump):
@@ -210,4 +215,9 @@ def _header_keys(shapes: tuple[Shape, ...], holder: Map) -> Iterator[Key]:
             else:
                 for found in default_table():
                     if shape.plane in found.planes and not found.reserved:
-                        yield Key(found.name, found.doc, False, tuple(inside((shape,), Map(0), found.name)) or (Table(None, ()),))
+                        yield Key(
+                            found.name,
+                            found.doc,
+                            False,
+                            tuple(inside((shape,), Map(0), found.name)) or (Table(None, ()),),
+                        )

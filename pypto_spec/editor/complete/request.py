@@ -117,4 +117,3 @@ class Request:
 def present(mapping: Map) -> set[str]:
     """The keys of a mapping but for the one that is being written."""
     return {entry.key.word for entry in mapping.entries if not entry.key.here}
-

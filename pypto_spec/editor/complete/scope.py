@@ -234,7 +234,9 @@ def _sections(root: Map) -> Iterator[Named]:
     for name, node in _table(root.get("tensors")):
         access = _field(node, "access") or "in"
         detail = f"{_field(node, 'dtype')} {_field(node, 'shape')}".strip()
-        yield Named(name, Kind.TENSOR, f"{detail}{', ' + access if access != 'in' else ''}", _field(node, "dtype"), access)
+        yield Named(
+            name, Kind.TENSOR, f"{detail}{', ' + access if access != 'in' else ''}", _field(node, "dtype"), access
+        )
 
 
 def _constant(name: str, node: Node | None, known: dict[str, Named]) -> Named:
@@ -261,7 +263,9 @@ def _functions(node: Node | None) -> Iterator[Called]:
     for name, function in _table(node):
         args = function.get("args") if isinstance(function, Map) else None
         listed = [(n, "") for n in _names(args)] if not isinstance(args, Map) else []
-        listed += [(n, text_of(what) if isinstance(what, Scalar) else _field(what, "dtype")) for n, what in _table(args)]
+        listed += [
+            (n, text_of(what) if isinstance(what, Scalar) else _field(what, "dtype")) for n, what in _table(args)
+        ]
         returns = tuple(_names(function.get("returns") if isinstance(function, Map) else None))
         yield Called(name, tuple(listed), returns, _field(function, "about"))
 

@@ -190,7 +190,9 @@ def _shapes(hint: Any, marks: list[Any], role: Role, default: str = "") -> Itera
         inner, *more = get_args(hint)
         yield from _shapes(inner, [*more, *marks], role, default)
         return
-    schema = next((m.json_schema for m in marks if isinstance(getattr(m, "json_schema", None), dict)), {})
+    schema: Mapping[str, Any] = next(
+        (m.json_schema for m in marks if isinstance(getattr(m, "json_schema", None), dict)), {}
+    )
     reads = [getattr(mark, "func", None) for mark in marks]
     if origin in (Union, UnionType):
         parts = get_args(hint)
@@ -199,7 +201,9 @@ def _shapes(hint: Any, marks: list[Any], role: Role, default: str = "") -> Itera
                 yield from _shapes(part, marks, role, default)
     elif any(read in _FORMULAS for read in reads):
         yield Formula(role.grammar)
-        words = tuple((word, "") for word in schema.get("examples", ()) if isinstance(word, str) and word.isidentifier())
+        words = tuple(
+            (word, "") for word in schema.get("examples", ()) if isinstance(word, str) and word.isidentifier()
+        )
         if words:
             yield Words(words)
         if read_counts in reads:
@@ -209,7 +213,7 @@ def _shapes(hint: Any, marks: list[Any], role: Role, default: str = "") -> Itera
     elif hint is Any:
         yield from _of_schema(schema, role)
     elif origin is Literal:
-        meanings = next((m.words for m in marks if isinstance(getattr(m, "words", None), dict)), {})
+        meanings: Mapping[str, str] = next((m.words for m in marks if isinstance(getattr(m, "words", None), dict)), {})
         yield Words(tuple((str(word), meanings.get(word, "")) for word in get_args(hint)), default)
     elif hint is bool:
         yield Truth(default)

@@ -74,7 +74,9 @@ class Writer:
         """A value of the first of some forms, on one line."""
         shape: Shape = shapes[0] if shapes else Text()
         if isinstance(shape, Words):
-            return self.quoted(self.stop(shape.default or shape.words[0][0]) if len(shape.words) > 1 else shape.words[0][0])
+            return self.quoted(
+                self.stop(shape.default or shape.words[0][0]) if len(shape.words) > 1 else shape.words[0][0]
+            )
         if isinstance(shape, Truth):
             return self.stop("false" if shape.default == "true" else "true")
         if isinstance(shape, Formula) and shape.grammar == "let":

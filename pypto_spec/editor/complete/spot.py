@@ -149,12 +149,13 @@ def of_keyword(keyword: Keyword) -> Iterator[Shape]:
     """What a keyword holds."""
     model = default_table().model(keyword.name)
     if keyword.scalar is not None:
-        field_ = next((k for name, k in zip(model.model_fields, keys_of(model).values(), strict=False) if name == keyword.scalar), None)
+        field_ = next(
+            (k for name, k in zip(model.model_fields, keys_of(model).values(), strict=False) if name == keyword.scalar),
+            None,
+        )
         if field_ is not None:
             yield from field_.shapes
-    if keyword.fields and not keyword.bare:
-        yield Fields(model)
-    elif keyword.bare:
+    if keyword.fields:
         yield Fields(model)
 
 

@@ -43,7 +43,10 @@ def values(request: Request, shapes: Shapes) -> Iterator[Completion]:
         if isinstance(shape, Formula):
             yield from expressions(request, shape.grammar)
     text = spot.scalar.text
-    if text.strip() != text[text.find(request.typed) :].strip() and request.typed != spot.scalar.word[: len(request.typed)]:
+    if (
+        text.strip() != text[text.find(request.typed) :].strip()
+        and request.typed != spot.scalar.word[: len(request.typed)]
+    ):
         return  # something else stands there as well
     if request.typed[:1] == "$":
         yield from _constants(request, shapes)
@@ -140,7 +143,9 @@ def _listed(request: Request) -> set[str]:
     """What stands in the list around the cursor already."""
     spot = request.spot
     node: object = request.tree.root
-    for step in spot.path[:-1] if spot is not None and isinstance(spot.path[-1:][0] if spot.path else None, int) else ():
+    for step in (
+        spot.path[:-1] if spot is not None and isinstance(spot.path[-1:][0] if spot.path else None, int) else ()
+    ):
         if isinstance(node, Seq):
             node = node.items[step] if isinstance(step, int) and step < len(node.items) else None
         else:
@@ -176,4 +181,3 @@ def _opening(request: Request, shape: Shape) -> Iterator[Completion]:
     else:
         return
     yield Completion(label, Kind.SNIPPET, request.edit(text), "", "", True, f"9{label}")
-

@@ -202,5 +202,7 @@ def _enter(table: Map, part: Scalar, array: bool) -> Map:
             if isinstance(value, Map) and not array:
                 return value
     made = Map(part.start)
-    table.entries.append(Entry(Scalar(part.start, part.end, part.word, part.inner), Seq(part.start, False, [made]) if array else made))
+    table.entries.append(
+        Entry(Scalar(part.start, part.end, part.word, part.inner), Seq(part.start, False, [made]) if array else made)
+    )
     return made

@@ -96,7 +96,7 @@ class _Reader:
 
     # Blocks
 
-    def node(self, column: int) -> Node | None:
+    def node(self, column: int, holder: int = -1) -> Node | None:
         """What starts here, at `column`."""
         self.depth += 1
         try:
@@ -104,7 +104,7 @@ class _Reader:
                 self.line_end()
                 return None
             if _DASH.match(self.text, self.pos):
-                return self.sequence(column)
+                return self.sequence(column, holder)
             if _KEY.match(self.text, self.pos):
                 return self.mapping(column)
             if self.char() in "{[\"'|>&!*":
@@ -120,7 +120,7 @@ class _Reader:
 
     def mapping(self, column: int) -> Map:
         made = Map(self.pos)
-        while not _DASH.match(self.text, self.pos):
+        while True:
             match = _KEY.match(self.text, self.pos)
             if match is not None:
                 key = _quoted_key(match.group("key"), match.start("key"))
@@ -130,38 +130,57 @@ class _Reader:
                 entry.value = self.value(column)
             else:
                 made.entries.append(Entry(self.plain(), None, False))
-            if not self.next_in_line(column):
-                break
-        return made
+            at = self.next_in_line(column)
+            if at is None or _DASH.match(self.text, at):
+                return made
+            self.pos = at
 
-    def next_in_line(self, column: int) -> bool:
-        """Go to the next line at `column`; lines that are indented further belong to nothing and are left out."""
+    def next_in_line(self, column: int) -> int | None:
+        """Where the next line at `column` has its content; None where the collection there has ended.
+
+        Lines that are indented further belong to nothing, and are left out.
+        """
         self.line_end()
         while True:
             found = self.peek()
             if found is None or found[0] < column:
-                return False
-            self.pos = found[1]
+                return None
             if found[0] == column:
-                return True
+                return found[1]
+            self.pos = found[1]
             self.line_end()
 
-    def sequence(self, column: int) -> Seq:
+    def sequence(self, column: int, holder: int) -> Seq:
+        """A list whose dashes stand at `column`, below something at column `holder`.
+
+        A word that is being typed there, without a dash, is an item without one.
+        """
         made = Seq(self.pos)
-        while _DASH.match(self.text, self.pos):
-            self.pos += 1
-            if self.at_end():
-                found = self.peek()
-                if found is not None and found[0] > column:
-                    self.pos = found[1]
-                    made.items.append(self.node(found[0]))
-                else:
-                    made.items.append(None)
+        while True:
+            if _DASH.match(self.text, self.pos):
+                self.pos += 1
+                made.items.append(self.dashed(column))
             else:
-                made.items.append(self.node(self.column()))
-            if not self.next_in_line(column):
-                break
-        return made
+                made.items.append(Map(self.pos, False, [Entry(self.plain(), None, False)]))
+            at = self.next_in_line(column)
+            if at is None:
+                return made
+            before, self.pos = self.pos, at
+            if not _DASH.match(self.text, at) and (
+                column == holder or _KEY.match(self.text, at) or not self.lone_key()
+            ):
+                self.pos = before
+                return made
+
+    def dashed(self, column: int) -> Node | None:
+        """What stands behind a dash at `column`."""
+        if not self.at_end():
+            return self.node(self.column())
+        found = self.peek()
+        if found is None or found[0] <= column:
+            return None
+        self.pos = found[1]
+        return self.node(found[0])
 
     def value(self, column: int) -> Node | None:
         """The value behind the colon of a key at `column`."""
@@ -177,7 +196,7 @@ class _Reader:
         here, at = found
         if here > column or _DASH.match(self.text, at):
             self.pos = at
-            return self.node(here) if here > column else self.sequence(here)
+            return self.node(here, column) if here > column else self.sequence(here, column)
         return None
 
     def inline(self, limit: int) -> Node | None:
@@ -323,20 +342,21 @@ class _Reader:
             char = text[at]
             if char in "([":
                 open_ += char
-            elif char == ")":
-                open_ = open_[:-1] if open_[-1:] == "(" else open_
-            elif char == "]" and open_[-1:] == "[":
+            elif (char == ")" and open_[-1:] == "(") or (char == "]" and open_[-1:] == "["):
                 open_ = open_[:-1]
-            elif char in "\n{}]" or (char == "," and not open_):
-                break
-            elif char == "#" and at > start and text[at - 1] in " \t":
-                break
-            elif char == ":" and not open_ and at + 1 < len(text) and text[at + 1] in " \n" and _is_word(text[start:at]):
+            elif char in "\n{}]" or (not open_ and self.ends_plain(start, at)):
                 break
             at += 1
         self.pos = max(at, start + 1)
         end = start + len(text[start:at].rstrip())
         return Scalar(start, end, text[start:end], start)
+
+    def ends_plain(self, start: int, at: int) -> bool:
+        """Whether a plain text of a flow collection ends: at a comma, a comment, or the colon of a key."""
+        text, char = self.text, self.text[at]
+        if char == ":":
+            return text[at + 1 : at + 2] in (" ", "\n") and _is_word(text[start:at])
+        return char == "," or (char == "#" and at > start and text[at - 1] in " \t")
 
 
 def _is_word(text: str) -> bool:

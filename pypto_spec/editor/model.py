@@ -42,7 +42,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One proposal. `edit` puts it in; where `snippet` holds, its text has places to fill in (`${1:name}`)."""
+    """One proposal. `edit` puts it in; where `snippet` holds, its text has places to fill in (`${1:name}`).
+
+    Lines of the edit's text behind the first are indented from the indentation of the line that it goes into
+    (`adjustIndentation` of the protocol), which is what editors do with snippets by themselves.
+    """
 
     label: str
     kind: Kind
@@ -53,6 +57,8 @@ class Completion:
     snippet: bool = False
     sort: str = ""
     """Orders the list where it is not empty; else the label does."""
+    also: tuple[Edit, ...] = ()
+    """Edits made with it, on either side of `edit` and not touching it: quotes around a formula that needs them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,25 @@ _FLOAT_FUNCTIONS: dict[str, Callable[[float], float]] = {"sqrt": math.sqrt, "exp
 FUNCTIONS = frozenset(_INTEGER_FUNCTIONS) | frozenset(_FLOAT_FUNCTIONS)
 """Functions a constant expression may call."""
 
+FUNCTION_DOCS: Mapping[str, str] = {
+    "min": "the smallest of its arguments",
+    "max": "the largest of its arguments",
+    "abs": "the value without its sign",
+    "ceil_div": "the quotient, rounded up: how many blocks of `b` hold `a`",
+    "sqrt": "the square root, a float",
+    "exp": "e to the power of its argument, a float",
+    "log": "the natural logarithm, a float",
+    "num_blocks": "the number of blocks of the `spmd` or `parallel` around it",
+}
+"""What the functions of constants and of sizes give."""
+
+
+def arity(name: str) -> tuple[int, int]:
+    """The least and the largest number of arguments of a function of constants or sizes."""
+    if name in _INTEGER_FUNCTIONS:
+        return _INTEGER_FUNCTIONS[name][:2]
+    return (1, 1) if name in _FLOAT_FUNCTIONS else (0, 0)
+
 _LARGEST_POWER = 1024
 """Bits of a power that is still computed, to find that it does not fit in 64."""
 

@@ -49,6 +49,10 @@ lint: $(STAMP) ## ruff, mypy and the layer contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+.PHONY: docs
+docs: $(STAMP) ## Build the documentation's site in build/site, and check every link of it
+	@$(BIN)/python -m docs.site
+
 .PHONY: format
 format: $(STAMP) ## Format the Python code and apply ruff's safe fixes
 	@$(BIN)/ruff check --fix .

@@ -339,7 +339,10 @@ def renewed(text: str) -> str:
 
 
 def main() -> None:
-    """Write all generated parts, and the JSON Schema that is packaged."""
+    """Write all generated parts, the pictures, and the JSON Schema that is packaged."""
+    from docs.site.pictures.all import write  # which needs this module
+
+    write()
     FILE.write_text(schema_text(), encoding="utf-8")
     for path in pages():
         old = path.read_text(encoding="utf-8")

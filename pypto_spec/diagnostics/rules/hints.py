@@ -1,4 +1,4 @@
-"""PS8: hints of ours, and PyPTO's PH codes."""
+"""PS8: hints of ours. PH: PyPTO's performance hints, under its codes."""
 
 from __future__ import annotations
 

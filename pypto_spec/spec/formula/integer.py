@@ -63,6 +63,7 @@ def arity(name: str) -> tuple[int, int]:
         return _INTEGER_FUNCTIONS[name][:2]
     return (1, 1) if name in _FLOAT_FUNCTIONS else (0, 0)
 
+
 _LARGEST_POWER = 1024
 """Bits of a power that is still computed, to find that it does not fit in 64."""
 

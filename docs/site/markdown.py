@@ -15,6 +15,7 @@ _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 _CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 _ERROR = re.compile(r"\berror (P[A-Z]-?[A-Z0-9-]+)")
+_BESIDE = re.compile(r"\bbeside=(\S+)")
 _FILE = re.compile(r"\bfile=(\S+)")
 
 
@@ -54,7 +55,8 @@ def _head(line: str) -> str:
     assert fence is not None
     indent, ticks, kind, words = fence.groups()
     file, error = _FILE.search(words), _ERROR.search(words)
-    title = file[1] if file else ""
+    beside = _BESIDE.search(words)
+    title = file[1] if file else f"by hand, beside {beside[1]}" if beside else ""
     if error:
         title = f"{title}: gives {error[1]}" if title else f"gives {error[1]}"
     return f"{indent}{ticks}{kind or 'text'}" + (f' title="{title}"' if title else "")

@@ -4,7 +4,10 @@
 * `yaml body`: statements of a region, put into `FRAME`
 * `yaml error CODE`, `yaml body error CODE`: the same, and it gives exactly that code
 * `yaml statement`: part of a statement, not compiled (the examples of docs/ops.md have a test of their own)
-* `console`: commands with what they print, run where all of them can run; `console skip` is not run
+* `console`: commands with what they print, all of which can run here; `console skip: REASON` is not run
+* `cpp beside=FILE`: a kernel by hand, run on the host model in the place of the kernel of the page's spec FILE
+* `text message=FILE s/OLD/NEW/`: what the compiler says first of the page's spec FILE after that change
+* `text diagram`: a drawing
 """
 
 from __future__ import annotations
@@ -48,7 +51,16 @@ class Sample:
     @property
     def file(self) -> str | None:
         """The name under which console blocks find it."""
-        return next((w.removeprefix("file=") for w in self.words if w.startswith("file=")), None)
+        return self.named("file")
+
+    def named(self, key: str) -> str | None:
+        """What stands behind `KEY=` among the words."""
+        return next((w.removeprefix(f"{key}=") for w in self.words if w.startswith(f"{key}=")), None)
+
+    @property
+    def skipped(self) -> bool:
+        """Whether it says that it is not run."""
+        return "skip:" in self.words
 
     @property
     def spec(self) -> str | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.generated import ROOT, pages
-from tests.docs.samples import samples
+from tests.docs.samples import ALL, Sample, samples
 
 RUNNABLE = frozenset({"pypto-spec", "cat", "ls", "sed", "head", "mkdir", "python"})
 _TIME = re.compile(r"\b\d+\.\d+ s\b")
@@ -33,6 +33,15 @@ def runnable(text: str) -> bool:
     return all(shlex.split(command)[0] in RUNNABLE for command, _, _ in commands(text))
 
 
+@pytest.mark.parametrize("sample", [s for s in ALL if s.kind == "console"], ids=str)
+def test_commands_are_run_or_say_why_not(sample: Sample) -> None:
+    if sample.skipped:
+        assert sample.words.index("skip:") == 0
+        assert len(sample.words) > 1, "`console skip:` wants a reason behind it"
+    else:
+        assert runnable(sample.text), f"a command that is not run here: {', '.join(RUNNABLE)} are; else `skip: REASON`"
+
+
 def matches(expected: str, found: str) -> bool:
     """Whether a text is the expected one: a line `...` stands for any lines, one within a line for any text in it."""
     pieces = [_TIME.sub("T s", line.rstrip()) for line in expected.rstrip().splitlines()]
@@ -45,7 +54,7 @@ def matches(expected: str, found: str) -> bool:
 
 def blocks(path: Path) -> list[str]:
     """The console blocks of a page that are run."""
-    return [s.text for s in samples(path) if s.kind == "console" and "skip" not in s.words and runnable(s.text)]
+    return [s.text for s in samples(path) if s.kind == "console" and not s.skipped]
 
 
 @pytest.mark.parametrize("path", [p for p in pages() if blocks(p)], ids=lambda p: p.name)

@@ -8,6 +8,7 @@
 * `cpp beside=FILE`: a kernel by hand, run on the host model in the place of the kernel of the page's spec FILE
 * `text message=FILE s/OLD/NEW/`: what the compiler says first of the page's spec FILE after that change
 * `text diagram`: a drawing
+* `python shown: REASON`: Python of another project, not run
 """
 
 from __future__ import annotations

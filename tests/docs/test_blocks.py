@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -52,11 +53,19 @@ def test_every_block_says_what_it_is(path: Path) -> None:
     opening = re.findall(r"^ *```([^\n]*)\n.*?^ *```$", text, re.MULTILINE | re.DOTALL)
     for info in opening:
         kind, *words = info.split() or [""]
-        known = kind in CHECKED or (kind == "cpp" and "beside=" in info) or (kind == "text" and words)
+        known = kind in CHECKED or (kind == "cpp" and "beside=" in info) or (kind in ("text", "python") and words)
         assert known, f"{path.name}: a block ```{info} is not run; see tests/docs/samples.py for what may stand there"
         if kind == "text":
             assert words == ["diagram"] or words[0].startswith("message="), f"{path.name}: ```{info}"
+        if kind == "python":
+            assert words[0] == "shown:"
+            assert len(words) > 1, f"{path.name}: `python shown:` wants a reason behind it"
     assert len(opening) * 2 == len(re.findall(r"^ *```", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("sample", [s for s in ALL if s.kind == "python"], ids=str)
+def test_python_that_is_shown_is_python(sample: Sample) -> None:
+    ast.parse(sample.text)
 
 
 @pytest.mark.parametrize("sample", MESSAGES, ids=str)

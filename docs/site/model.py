@@ -21,6 +21,7 @@ class Page:
     `path` is its file on the site. `origin` is the file of the repository from which its links are read, `section` the
     place of the menu that it goes to (a mark of `mkdocs.yml`), and `group` a heading within that place. `stands_for`
     are the files of the repository that it shows, each with its anchor on the page; None: its origin, as a whole.
+    `short` is what the menu calls it; empty: its title.
     """
 
     path: str
@@ -29,3 +30,4 @@ class Page:
     section: str = ""
     group: str = ""
     stands_for: Mapping[str, str] | None = None
+    short: str = ""

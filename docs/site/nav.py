@@ -18,15 +18,16 @@ def complete(menu: Sequence[Any], pages: Sequence[Page]) -> list[Any]:
     for page in pages:
         if page.path in named:
             continue
+        shown = {page.short: page.path} if page.short else page.path
         place = kept.setdefault(page.section or "guides", [])
         if page.group:
             group = groups.get((page.section, page.group))
             if group is None:
                 group = groups[page.section, page.group] = []
                 place.append({page.group: group})
-            group.append(page.path)
+            group.append(shown)
         else:
-            place.append(page.path)
+            place.append(shown)
     return list(_filled(menu, kept))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pypto_spec.convert import calls
@@ -57,6 +57,14 @@ def _table_of(rows: Iterable[Iterable[str]]) -> str:
     """A table whose first row is its head."""
     head, *others = rows
     return table(head, others)
+
+
+def _said_once(rows: Iterable[Iterable[str]]) -> Iterator[Iterable[str]]:
+    """Rows whose last cell is `as above` where it is that of the row before."""
+    before = ""
+    for *cells, last in rows:
+        yield *cells, "as above" if last == before else last
+        before = last
 
 
 # --- the language ---------------------------------------------------------------------------------------------------
@@ -173,7 +181,7 @@ def hardware() -> str:
     rows = []
     for name in ("capacity", "reserved", "address_alignment"):
         for memory in getattr(TARGETS["a2a3"], name):
-            cells = [f"{getattr(t, name).get(memory, 0):,} B" for t in TARGETS.values()]
+            cells = [f"{getattr(t, name).get(memory, 0):,}&nbsp;B" for t in TARGETS.values()]
             rows.append((f"`{name}` of `{memory.value}`", *cells, _sources(name)))
     for name in TARGETS["a2a3"].__dataclass_fields__:
         values = [getattr(t, name) for t in TARGETS.values()]
@@ -181,7 +189,7 @@ def hardware() -> str:
             continue
         cells = [f"{v:,}" if type(v) is int else plain(v) for v in values]
         rows.append((f"`{name}`", *cells, _sources(name)))
-    return table(("figure", *(f"`{n}`" for n in TARGETS), "source"), rows)
+    return table(("figure", *(f"`{n}`" for n in TARGETS), "source"), _said_once(rows))
 
 
 def costs() -> str:
@@ -196,7 +204,7 @@ def costs() -> str:
     for call in tables["a2a3"].vector:
         cells = [_vector_cost(c.vector[call]) for c in tables.values()]
         rows.append((f"`{call}`", *cells, _cost_sources(f"vector.{call}")))
-    return table(("figure", *(f"`{n}`" for n in TARGETS), "source of `a2a3`"), rows)
+    return table(("figure", *(f"`{n}`" for n in TARGETS), "source of `a2a3`"), _said_once(rows))
 
 
 def l0_costs() -> str:
@@ -210,7 +218,7 @@ def l0_costs() -> str:
         )
         for name, unit in l0.UNITS.items()
     ]
-    return table(("figure", "what it is", *(f"`{n}`" for n in TARGETS), "source"), rows)
+    return table(("figure", "what it is", *(f"`{n}`" for n in TARGETS), "source"), _said_once(rows))
 
 
 def _l0_sources(name: str) -> str:

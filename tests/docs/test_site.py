@@ -17,7 +17,7 @@ from docs.site.links import Places
 from docs.site.markdown import translate
 from docs.site.model import Page, SiteError
 from docs.site.nav import complete
-from docs.site.pages import operators
+from docs.site.pages import diagnostics, operators
 from pypto_spec.diagnostics.registry import all_rules
 from pypto_spec.ops.registry import OPS
 from pypto_spec.spec.models.keywords import default_table
@@ -73,7 +73,7 @@ def test_a_page_says_on_the_site_what_it_says_on_a_code_host(page: Page) -> None
 def test_everything_the_code_knows_has_a_place() -> None:
     for code in all_rules():
         assert f"diagnostics/{code}.md" in TEXTS
-        assert f"diagnostics/{code}.md)" in TEXTS[f"diagnostics/{code[:2] if code[1] == 'H' else code[:3]}.md"]
+        assert f"diagnostics/{code}.md)" in TEXTS[f"diagnostics/{diagnostics.family(code)}/index.md"]
     for name, defn in OPS.items():
         assert re.search(rf"^## {name}$", TEXTS[f"ops/{defn.family}.md"], re.MULTILINE)
     for keyword in default_table():

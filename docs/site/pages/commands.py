@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import cleandoc
 
 import click
 
@@ -35,7 +36,7 @@ def pages() -> Iterator[Page]:
 
 
 def _text(help_text: str) -> str:
-    return help_text.replace("\b\n", "").strip() + "\n"
+    return cleandoc(help_text.replace("\b\n", "")).strip() + "\n"
 
 
 def _options(command: click.Command, context: click.Context) -> str:

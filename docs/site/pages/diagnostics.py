@@ -48,12 +48,7 @@ def pages() -> Iterator[Page]:
             raise SiteError(f"no module of pypto_spec/diagnostics/rules says in its first line what {name} is")
         group = f"{name}: {known[name]}"
         yield Page(
-            f"diagnostics/{name}.md",
-            _index(group, members),
-            f"{FOLDER}/index.md",
-            "diagnostics",
-            group,
-            {},
+            f"diagnostics/{name}/index.md", _index(group, members), f"{FOLDER}/index.md", "diagnostics", group, {}
         )
         for rule in members:
             yield _page(rule, group)

@@ -26,6 +26,6 @@ def pages() -> Iterator[Page]:
 
 
 def _home(text: str) -> str:
-    """The README without its table of pages, which the menu is, and with a title of its own."""
-    text = re.sub(r"^## Documentation\n.*?(?=^`specs/`)", "", text, flags=re.MULTILINE | re.DOTALL)
+    """The README with a title of its own, and without the sentence that tells how to get here."""
+    text = re.sub(r"^`make docs` builds .*?\n\n", "", text, flags=re.MULTILINE | re.DOTALL)
     return f"---\ntitle: Home\n---\n\n{text}"

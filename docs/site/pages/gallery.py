@@ -29,13 +29,14 @@ def pages() -> Iterator[Page]:
             f"# Gallery: {folder.name}\n\n" + "\n".join(_entry(f) for f in files),
             f"specs/{folder.name}/index.md",
             "gallery",
+            short=folder.name,
             stands_for={**{f"specs/{folder.name}/{f.name}": f.stem for f in files}, f"specs/{folder.name}": ""},
         )
     head = (
         "# Gallery\n\nKernels as specs, each with a golden that the tests run. `pypto-spec new NAME --from KERNEL` "
         "makes a copy of one.\n\n| kernel | group | what it is |\n| --- | --- | --- |\n"
     )
-    yield Page("gallery/index.md", head + "".join(rows), "specs/index.md", "gallery", stands_for={"specs": ""})
+    yield Page("gallery/index.md", head + "".join(rows), "specs/index.md", stands_for={"specs": ""})
 
 
 def about(file: Path) -> str:

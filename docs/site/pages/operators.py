@@ -20,10 +20,10 @@ def pages() -> Iterator[Page]:
     for head, text in zip(parts[1::2], parts[2::2], strict=True):
         if head in FAMILIES and re.search(r"^### ", text, re.MULTILINE):
             families = head
-            yield Page(f"ops/{head}.md", _family(head, text), ORIGIN, "operators", stands_for={})
+            yield Page(f"ops/{head}.md", _family(head, text), ORIGIN, "operators", stands_for={}, short=head)
         elif not families:
             overview += f"## {head}\n{text}"
-    yield Page(INDEX, overview, ORIGIN, "operators")
+    yield Page(INDEX, overview, ORIGIN)
 
 
 def moved() -> dict[str, str]:

@@ -32,7 +32,7 @@ def titles() -> dict[str, str]:
     found: dict[str, str] = {}
     for module in iter_modules(rules.__path__):
         head = (import_module(f"{rules.__name__}.{module.name}").__doc__ or "").partition("\n")[0]
-        for name, text in re.findall(r"(P[SH]\d?): ([^,;.]+)", head):
+        for name, text in re.findall(r"(P[SH]\d?): ([^;.]+)", head):
             found.setdefault(name, text)
     return found
 

@@ -41,8 +41,8 @@ def _on_site(page: str) -> str:
 def _document() -> str:
     parts = [
         "# Keys of a document\n",
-        "What `pypto-spec explain KEY` says of every key, from the models that check it. [The language](site:language.md) "
-        "has the rules, with examples.\n",
+        "What `pypto-spec explain KEY` says of every key, from the models that check it. "
+        "[The language](site:language.md) has the rules, with examples.\n",
         fields(DocumentModel),
     ]
     for path in all_paths():

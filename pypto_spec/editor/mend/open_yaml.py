@@ -22,6 +22,7 @@ def unfinished(text: str) -> Iterator[tuple[int, str]]:
     while number < len(lines):
         start, line = lines[number]
         if not open_at.stack:
+            open_at = _Open()
             head = _HEAD.match(line)
             at = head.end() if head is not None else 0
             column = len(line) - len(line.lstrip(" \t-"))

@@ -35,7 +35,7 @@ class Patch:
         if start == end and within:  # two things are missing at one place
             new = "".join(r.new for r in within if r.start == r.end) + new
         self.repairs = sorted(
-            [*(r for r in self.repairs if r not in within), Repair(start, end, new)], key=lambda r: r.start
+            [*(r for r in self.repairs if r not in within), Repair(start, end, new)], key=lambda r: (r.start, r.end)
         )
         return True
 
@@ -51,7 +51,7 @@ class Patch:
         """Take other repairs of a stretch, whose offsets count from its start."""
         known = self.within(start, end)
         moved = [Repair(r.start + start, r.end + start, r.new) for r in repairs]
-        self.repairs = sorted([*(r for r in self.repairs if r not in known), *moved], key=lambda r: r.start)
+        self.repairs = sorted([*(r for r in self.repairs if r not in known), *moved], key=lambda r: (r.start, r.end))
 
     def blank(self, start: int, end: int) -> bool:
         """Read blanks there; line ends stay, and so does what was put in behind."""

@@ -152,12 +152,10 @@ def _repair_entry(patch: Patch, error: Any, composer: _Tolerant) -> int | None:
     flow = next((patch.back(frame.start) for frame in composer.frames if frame.flow), len(patch.text))
     start, end = _entry_around(patch.text, min(*_place(patch, error, shift), flow))
     inner = Patch(patch.text[start:end])
-    for repair in patch.within(start, end):
-        inner.put(repair.start - start, repair.end - start, repair.new)
+    inner.repairs = patch.within(start, end)
     before = list(inner.repairs)
     for _ in range(MOST_REPAIRS):
-        for place, closers in unfinished(inner.repaired()):
-            inner.put(inner.back(place), inner.back(place), closers)
+        inner.insert([(inner.back(place), closers) for place, closers in unfinished(inner.repaired())])
         found = _error_of(inner.repaired())
         if found is None or not _repair(inner, found, 0):
             break

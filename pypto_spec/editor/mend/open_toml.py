@@ -7,26 +7,35 @@ import re
 from pypto_spec.editor.mend.patch import Patch
 
 _TOKEN = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"(?:[^"\\\r\n]|\\[^\r\n])*"?|\'[^\'\r\n]*\'?|#[^\r\n]*|\r\n|[\r\n]'
+    r'"""(?:[^\\]|\\.)*?"""|\'\'\'.*?\'\'\'|"""[^\r\n]*|\'\'\'[^\r\n]*|"(?:[^"\\\r\n]|\\[^\r\n])*"?|\'[^\'\r\n]*\'?|#[^\r\n]*|\r\n|[\r\n]'
     r"|[\[\]{},=]|[ \t]+|[^\s\[\]{},=\"'#]+",
     re.DOTALL,
 )
 _HEADER = re.compile(r"[ \t]*\[\[?[A-Za-z_][^\[\]\r\n]*\]\]?[ \t]*(?:#|\r|\n|\Z)")
 _PAIR = re.compile(r"[ \t]*[A-Za-z0-9_.\"'-]+[ \t]*=")
 _WORD = re.compile(r"(?!(?:true|false|inf|nan)\Z)[A-Za-z_]")
+_QUOTE = re.compile(r"\"\"\"|'''|[\"']")
+MOST_COMMAS = 200
+"""Superfluous commas that are taken out of one text."""
 _CLOSERS = {"[": "]", "{": "}"}
 
 
 def mend_lines(patch: Patch) -> None:
     """Close what no line of a text may leave open, and give keys a value."""
-    walk = _Walk(patch)
+    walk = _Walk(patch.text)
     walk.run()
+    for at in walk.commas[:MOST_COMMAS]:
+        patch.blank(at, at + 1)
+    patch.insert(walk.found)
 
 
 class _Walk:
-    def __init__(self, patch: Patch) -> None:
-        self.patch = patch
-        self.text = patch.text
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.found: list[tuple[int, str]] = []
+        """What is put in, and where."""
+        self.commas: list[int] = []
+        """Commas that end a table in braces, which TOML does not allow."""
         self.stack: list[str] = []
         self.indents: list[int] = []
         """How deep the lines are indented on which they were opened."""
@@ -109,11 +118,12 @@ class _Walk:
             self._seen(token, end)
             self.key = False
         else:
-            if token[0] in "\"'" and (len(token) == 1 or token[-1] != token[0]):
-                self.patch.put(end, end, token[0])  # a text that is not closed ends with its line
+            quote = _QUOTE.match(token)
+            if quote is not None and (len(token) < 2 * quote.end() or not token.endswith(quote.group())):
+                self.found.append((end, quote.group()))  # a text that is not closed ends with its line
             elif not self.key and _WORD.match(token):
-                self.patch.put(start, start, '"')
-                self.patch.put(end, end, '"')
+                self.found.append((start, '"'))
+                self.found.append((end, '"'))
             self._seen(token, end)
 
     def _seen(self, token: str, end: int) -> None:
@@ -122,15 +132,15 @@ class _Walk:
     def _fill(self) -> None:
         """A value behind the key, or behind the `=`, that stands alone."""
         if self.last == "=":
-            self.patch.put(self.end, self.end, '""')
+            self.found.append((self.end, '""'))
             self.last = '""'
         elif self.key and self.last and self.last not in "{[,":
-            self.patch.put(self.end, self.end, ' = ""')
+            self.found.append((self.end, ' = ""'))
             self.last = '""'
 
     def _no_comma(self) -> None:
         if self.last == ",":
-            self.patch.blank(self.end - 1, self.end)
+            self.commas.append(self.end - 1)
 
     def _line_end(self) -> None:
         """A table in braces ends with its line, and so does a pair outside of all brackets."""
@@ -147,7 +157,7 @@ class _Walk:
     def _next_item(self) -> None:
         """What was closed is an item of a list that goes on."""
         if self.stack and self.stack[-1] == "[":
-            self.patch.put(self.end, self.end, ",")
+            self.found.append((self.end, ","))
             self.last = ","
 
     def _shallow(self, closes: bool) -> None:
@@ -167,7 +177,7 @@ class _Walk:
     def _close(self) -> None:
         sign = _CLOSERS[self.stack.pop()]
         self.indents.pop()
-        self.patch.put(self.end, self.end, sign)
+        self.found.append((self.end, sign))
         self.last, self.key = sign, False
 
     def _close_all(self) -> None:

@@ -22,6 +22,7 @@ def unfinished(text: str) -> Iterator[tuple[int, str]]:
     while number < len(lines):
         start, line = lines[number]
         if not open_at.stack:
+            open_at = _Open()
             head = _HEAD.match(line)
             at = head.end() if head is not None else 0
             column = len(line) - len(line.lstrip(" \t-"))
@@ -49,7 +50,8 @@ def _behind_block(lines: list[tuple[int, str]], number: int) -> int:
 
 def _goes_on(lines: list[tuple[int, str]], number: int, column: int) -> bool:
     """Whether what is open goes on below: on a line indented deeper than the key, or with what closes it."""
-    for _, line in lines[number:]:
+    for below in range(number, len(lines)):
+        line = lines[below][1]
         stripped = line.strip()
         if stripped and stripped[0] != "#":
             return stripped[0] in "]}" or _indent(line) > column

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.records import dataclass
@@ -35,23 +36,35 @@ class Patch:
         if start == end and within:  # two things are missing at one place
             new = "".join(r.new for r in within if r.start == r.end) + new
         self.repairs = sorted(
-            [*(r for r in self.repairs if r not in within), Repair(start, end, new)], key=lambda r: r.start
+            [*(r for r in self.repairs if r not in within), Repair(start, end, new)], key=lambda r: (r.start, r.end)
         )
         return True
+
+    def insert(self, found: Iterable[tuple[int, str]]) -> None:
+        """Put texts in at offsets, each behind what was put in at the same place."""
+        known = {r.start: r.new for r in self.repairs if r.start == r.end}
+        for at, new in found:
+            known[at] = known.get(at, "") + new
+        inserts = [Repair(at, at, new) for at, new in known.items()]
+        others = [r for r in self.repairs if r.start < r.end]
+        self.repairs = sorted([*others, *inserts], key=lambda r: (r.start, r.end))
 
     def drop(self, start: int, end: int) -> None:
         """Take back what was put in from `start` to `end`, at both ends too."""
         self.repairs = [r for r in self.repairs if not (r.start == r.end and start <= r.start <= end)]
 
     def within(self, start: int, end: int) -> list[Repair]:
-        """The repairs of a stretch."""
-        return [r for r in self.repairs if start <= r.start and r.end <= end]
+        """The repairs of a stretch, in offsets that count from its start."""
+        within = (r for r in self.repairs if start <= r.start and r.end <= end)
+        return [Repair(r.start - start, r.end - start, r.new) for r in within]
 
     def replace(self, start: int, end: int, repairs: list[Repair]) -> None:
         """Take other repairs of a stretch, whose offsets count from its start."""
-        known = self.within(start, end)
         moved = [Repair(r.start + start, r.end + start, r.new) for r in repairs]
-        self.repairs = sorted([*(r for r in self.repairs if r not in known), *moved], key=lambda r: r.start)
+        self.repairs = sorted(
+            [*(r for r in self.repairs if not (start <= r.start and r.end <= end)), *moved],
+            key=lambda r: (r.start, r.end),
+        )
 
     def blank(self, start: int, end: int) -> bool:
         """Read blanks there; line ends stay, and so does what was put in behind."""

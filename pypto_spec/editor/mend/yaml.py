@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -31,6 +31,9 @@ _OUTER = re.compile(r"^ {0,2}(?=[^\s#])", re.MULTILINE)
 class _Tolerant(Composer):
     """Composes all that comes before an error, and keeps keys that are given twice."""
 
+    twice = False
+    """Whether a key was given twice."""
+
     def rest(self) -> Node | None:
         """The root, with all collections closed that were open when the events stopped."""
         while self.frames:
@@ -56,6 +59,7 @@ class _Tolerant(Composer):
         entries = frame.entries
         assert entries is not None
         if key.text in entries and key.text != "<<":
+            self.twice = True
             entries[f"{key.text}\0{key.start}"] = (key, node)
         else:
             super()._entry(frame, key, node)
@@ -69,8 +73,8 @@ def tolerant_yaml(source: Source) -> tuple[MappingNode | None, bool]:
     patch = Patch(source.text)
     for match in _UNREADABLE.finditer(source.text, int(source.text.startswith("\ufeff"))):
         patch.put(match.start(), match.end(), " ")
-    composer = _Tolerant(source)
-    get = event_reader(source, False)
+    first = Source(source.name, patch.repaired()) if patch.repairs else source
+    composer, get = _Tolerant(first), event_reader(first, False)
     for reading in reversed(range(MOST_READINGS)):
         try:
             with collector_paused():
@@ -88,7 +92,7 @@ def tolerant_yaml(source: Source) -> tuple[MappingNode | None, bool]:
         return None, False
     if patch.repairs:
         patch.restore(root, source)
-    return root, not (patch.repairs or composer.errors or composer.unquoted or composer.stopped)
+    return root, not (patch.repairs or composer.errors or composer.unquoted or composer.twice or composer.stopped)
 
 
 def _again(composer: _Tolerant, source: Source, start: int) -> tuple[_Tolerant, Callable[[], Any]]:
@@ -101,16 +105,24 @@ def _again(composer: _Tolerant, source: Source, start: int) -> tuple[_Tolerant, 
         start = _line_start(text, frames[-1].key.start)
         frames[-1].key = None
     if not 0 < len(frames) <= 2 or any(f.flow or f.anchor for f in frames) or not _goes_on(text, frames[-1], start):
-        fresh = _Tolerant(source)
-        return fresh, event_reader(source, False)
+        return _Tolerant(source), event_reader(source, False)
     for frame in frames:
         _take_back(frame, start)
     header = "a:\n" * (len(frames) - 1)
     get = event_reader(Source("", header + text[start:]), False)
-    for _ in range(2 + len(frames) + header.count("a")):  # the beginnings of the stream and of the document, the frames
-        get()
+    if not all(isinstance(get(), kind) for kind in _beginning(frames)):
+        return _Tolerant(source), event_reader(source, False)
     composer.source, composer.shift = source, start - len(header)
     return composer, get
+
+
+def _beginning(frames: list[Frame]) -> Iterator[type[Any]]:
+    """The events of a text that stands in these collections, up to its first value."""
+    yield from (yaml.StreamStartEvent, yaml.DocumentStartEvent)
+    for frame in frames:
+        yield yaml.SequenceStartEvent if frame.entries is None else yaml.MappingStartEvent
+        if frame is not frames[-1]:
+            yield yaml.ScalarEvent
 
 
 def _goes_on(text: str, frame: Frame, start: int) -> bool:
@@ -140,12 +152,10 @@ def _repair_entry(patch: Patch, error: Any, composer: _Tolerant) -> int | None:
     flow = next((patch.back(frame.start) for frame in composer.frames if frame.flow), len(patch.text))
     start, end = _entry_around(patch.text, min(*_place(patch, error, shift), flow))
     inner = Patch(patch.text[start:end])
-    for repair in patch.within(start, end):
-        inner.put(repair.start - start, repair.end - start, repair.new)
+    inner.repairs = patch.within(start, end)
     before = list(inner.repairs)
-    for place, closers in unfinished(inner.text):
-        inner.put(place, place, closers)
     for _ in range(MOST_REPAIRS):
+        inner.insert([(inner.back(place), closers) for place, closers in unfinished(inner.repaired())])
         found = _error_of(inner.repaired())
         if found is None or not _repair(inner, found, 0):
             break
@@ -200,13 +210,14 @@ def _repair(patch: Patch, error: Any, shift: int) -> bool:
     if "mapping values are not allowed" in problem and text[at : at + 1] == ":":
         return _not_a_mapping(patch, at)
     if context.startswith("while scanning") and "end of stream" not in problem:
-        start, end = _line_start(text, opened), _line_end(text, opened)
-        return patch.blank(opened, max(opened + 1, end)) or patch.blank(start, end)
+        end = _line_end(text, opened)
+        return patch.blank(opened, _word_end(text, opened)) or patch.blank(opened, end) or _blank_line(patch, opened)
     if "unknown escape" in problem or "hex" in problem:
         return patch.put(at - 1, at, "/") or _blank_line(patch, at)
     if text[_line_start(text, at) : at].strip(" -\t"):
-        # Something follows a value that is complete, as a bracket too many.
-        return patch.blank(at, _line_end(text, at)) or _blank_line(patch, at)
+        # Something follows a value that is complete, as a bracket or comma too many.
+        sign = text[at : at + 1] in tuple(",:]}") and patch.blank(at, at + 1)
+        return sign or patch.blank(at, _line_end(text, at)) or _blank_line(patch, at)
     return _indented(patch, at) or _blank_line(patch, at) or _blank_line(patch, opened)
 
 
@@ -216,7 +227,7 @@ def _not_a_mapping(patch: Patch, at: int) -> bool:
     start = _line_start(text, at)
     above = text[:start].rstrip()
     begin = _line_start(text, len(above))
-    if text[start:at].lstrip(" ").startswith("- "):
+    if text[start:at].lstrip(" ").startswith("- ") and ": " not in text[start:at]:
         word = above[begin:].strip()
         if ":" not in word and not word.startswith(("-", "#")):
             return patch.put(len(above), len(above), ":")
@@ -272,6 +283,14 @@ def _blank_line(patch: Patch, at: int) -> bool:
         return False
     patch.drop(start, end)
     return patch.blank(start, end)
+
+
+def _word_end(text: str, at: int) -> int:
+    """The end of the word at an offset."""
+    end = at + 1
+    while end < len(text) and text[end] not in " \t\r\n,[]{}":
+        end += 1
+    return min(end, len(text))
 
 
 def _line_start(text: str, at: int) -> int:

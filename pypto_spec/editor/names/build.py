@@ -82,6 +82,8 @@ class _Builder:
         golden = self.root.get("golden")
         if golden is not None:
             self.fields.walk(golden, plans["golden"], {**self.env, **self.statements.created}, Found())
+        for name, found in self.table.functions.items():
+            self.table.index.arguments[name] = [self.table.leader(use.binding) for use in found.values()]
         for text, start, end in self.fields.deferred:
             self.table.read(self.table.spaces["launches"], text, start, end)
 
@@ -183,6 +185,7 @@ class _Builder:
         self.statements.made = []
         self.statements.block(body, env, limit)
         self.statements.versions(self.statements.made)
+        self.statements.show_in(node, ("returns",), env, self.env)
         returns = node.get("returns")
         for item in returns.items if isinstance(returns, SequenceNode) else [returns]:
             word = self.table.word(item) if isinstance(item, ScalarNode) else None

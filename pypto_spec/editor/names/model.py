@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import field
 from typing import Literal, TypeAlias
 
@@ -76,9 +75,10 @@ class Binding:
         found = self.declaration
         return span_between(self.source, found.start, found.end)
 
-    def visible(self, offset: int, column: int) -> bool:
-        """Whether it can be read at an offset, on a line indented to `column`."""
-        return any(start <= offset and extent.holds(offset, column) for start, extent in self.ranges)
+    def scope_at(self, offset: int, column: int) -> int | None:
+        """Where the innermost scope begins in which it can be read at an offset, on a line indented to `column`."""
+        found = (extent.start for start, extent in self.ranges if start <= offset and extent.holds(offset, column))
+        return max(found, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,8 @@ class Index:
     uses: list[Use] = field(default_factory=list)
     unknown: list[Unknown] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
+    arguments: dict[str, list[Binding]] = field(default_factory=dict)
+    """The arguments of each function of the spec, in their order."""
     _starts: list[int] = field(default_factory=list)
 
     def at(self, offset: int) -> Use | None:
@@ -123,13 +125,15 @@ class Index:
     def visible(self, offset: int) -> list[Binding]:
         """The names that can be read at an offset, nearest first: a name that hides another one hides it here too."""
         column = self.column(offset)
+        near: list[tuple[int, int, Binding]] = []
+        for binding in self.bindings:
+            scope = binding.scope_at(offset, column)
+            if scope is not None:
+                near.append((-scope, -binding.uses[0].start, binding))
         found: dict[tuple[Space, str], Binding] = {}
-        for binding in sorted(self._visible(offset, column), key=lambda b: -b.declaration.start):
+        for _, _, binding in sorted(near, key=lambda entry: entry[:2]):
             found.setdefault((binding.space, binding.name), binding)
         return list(found.values())
-
-    def _visible(self, offset: int, column: int) -> Iterator[Binding]:
-        return (binding for binding in self.bindings if binding.visible(offset, column))
 
     def column(self, offset: int) -> int:
         """To which column the line of an offset is indented, as far as it is written in front of the offset."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 
-from pypto_spec.editor.model import Edit
+from pypto_spec.convert.let_calls import is_known_function
+from pypto_spec.editor.model import Edit, Kind
 from pypto_spec.editor.names.model import Binding, Index, Use
 from pypto_spec.spec.formula.parser import RESERVED
 from pypto_spec.spec.models.base import MAX_NAME
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+_EVERYWHERE = frozenset({Kind.CONSTANT, Kind.SYMBOL, Kind.SCALAR, Kind.TENSOR})
 
 
 class RenameError(ValueError):
@@ -40,7 +44,7 @@ def _check_form(new: str) -> None:
 
 def _check_free(index: Index, binding: Binding, new: str) -> None:
     for other in index.bindings:
-        if other.name == new and other.space == binding.space and _meet(binding, other):
+        if other.name == new and other.space == binding.space and _clash(binding, other):
             line = other.span.line
             raise RenameError(f"`{new}` is taken: line {line} has {_what(other)} of that name")
     for unknown in index.unknown:
@@ -48,13 +52,26 @@ def _check_free(index: Index, binding: Binding, new: str) -> None:
             line, _ = index.source.position(unknown.start)
             what = "a word" if unknown.word else "a name that is not defined"
             raise RenameError(f"`{new}` is {what} in line {line}, which would mean the renamed one then")
-    if binding.space == "names" and any(index.source.text[m.start : m.end] == new for m in index.marks):
-        raise RenameError(f"`{new}` is a function or a word in a formula of this spec")
+    words = (m for m in index.marks if m.kind is Kind.WORD)
+    if binding.space == "names" and any(index.source.text[m.start : m.end] == new for m in words):
+        raise RenameError(f"`{new}` is a word in a formula of this spec")
+    if binding.space == "functions" and is_known_function(new):
+        raise RenameError(f"`{new}` is a function of the language")
 
 
 def _what(binding: Binding) -> str:
     word = binding.kind.value
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
+
+
+def _clash(one: Binding, other: Binding) -> bool:
+    """Whether two bindings cannot have one name. An argument may, as it hides what the whole program has."""
+    if (one.kind is Kind.ARGUMENT) is not (other.kind is Kind.ARGUMENT):
+        argument, hidden = (one, other) if one.kind is Kind.ARGUMENT else (other, one)
+        if hidden.kind in _EVERYWHERE:
+            scopes = [extent for _, extent in argument.ranges]
+            return any(scope.start <= use.start <= scope.end for scope in scopes for use in hidden.uses)
+    return _meet(one, other)
 
 
 def _meet(one: Binding, other: Binding) -> bool:

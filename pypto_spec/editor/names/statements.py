@@ -204,6 +204,7 @@ class Statements:
         self.block(body, inner, scope.limit)
         self._yields(item, inner)
         self.fields.carried = outer
+        self.show_in(item, ("yield", "results"), inner, env)
         results = self._results(item, inner)
         named = {of for of, _ in results}
         for name, site in env.items():
@@ -217,6 +218,16 @@ class Statements:
             known = inner.get(of)
             use = self._declare(env, text, start, end, known.binding.kind if known is not None else Kind.TILE, "result")
             self.table.show(use, after, extent)
+
+    def show_in(self, item: MappingNode, keys: tuple[str, ...], inner: Env, outer: Env) -> None:
+        """What is in force at the end of a body can be read in fields beside it."""
+        for key in keys:
+            node = item.get(key)
+            if node is not None and not node.via:
+                extent = Extent(node.start, node.end, node.end)
+                for name, use in inner.items():
+                    if outer.get(name) is not use:
+                        self.table.show(use, node.start, extent)
 
     def _carried(self, item: MappingNode, env: Env, inner: Env, scope: Extent) -> Iterator[str]:
         """Bind what a loop carries by hand."""

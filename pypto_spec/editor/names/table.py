@@ -68,7 +68,7 @@ class Table:
             binding, declares = known.binding if known is not None else Binding(base, kind, space, self.source), True
         if not binding.detail:
             binding.detail = detail
-        use = self._put(start, start + len(base), end, binding, declares)
+        use = self._put(start, _base_end(text, start, end), end, binding, declares)
         if declares:
             env[text] = use
         else:
@@ -83,7 +83,7 @@ class Table:
                 self._unknown.add(start)
                 self.index.unknown.append(Unknown(text, start, end, word))
             return None
-        use = self._put(start, start + len(text.partition(".")[0]), end, site.binding, False)
+        use = self._put(start, _base_end(text, start, end), end, site.binding, False)
         use.site = use.site or site
         return use
 
@@ -234,6 +234,11 @@ class Table:
         index.unknown = sorted((u for u in index.unknown if u.start not in known), key=lambda u: u.start)
         index.marks = sorted((m for m in index.marks if m.start not in known), key=lambda m: m.start)
         return index
+
+
+def _base_end(text: str, start: int, end: int) -> int:
+    """Where a name ends without its version; one that is written with escapes has none."""
+    return start + len(text.partition(".")[0]) if end - start == len(text) else end
 
 
 def _braces(text: str) -> Iterator[tuple[int, int]]:

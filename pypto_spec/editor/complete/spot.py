@@ -69,15 +69,14 @@ class Spot:
         return next((frame for frame in reversed(self.frames) if isinstance(frame, Around)), None)
 
 
-def keyword_of(node: Map) -> Keyword | None:
-    """The keyword of a statement: the first key that is one."""
+def keyword_of(node: Map, *, written: bool = False) -> Keyword | None:
+    """The keyword of a statement: the first key that is one. With `written` not one that the cursor is in."""
     table = default_table()
-    for entry in node.entries:
+    entries = [entry for entry in node.entries if not entry.key.here or (entry.colon and not written)]
+    for entry in entries:
         name = entry.key.word
-        if entry.key.here and not entry.colon:
-            continue
         found = table.get(name)
-        if found is not None and name not in SIBLINGS and (name != "yield" or len(node.entries) == 1):
+        if found is not None and name not in SIBLINGS and (name != "yield" or len(entries) == 1):
             return found
     return None
 

@@ -10,9 +10,9 @@ from pypto_spec.editor.complete import formulas
 from pypto_spec.editor.complete.docs import function_doc, sentence
 from pypto_spec.editor.complete.formulas import Cursor, Level
 from pypto_spec.editor.complete.functions import CHOICE, Function, Param, functions_of
+from pypto_spec.editor.complete.grammars import Grammar
 from pypto_spec.editor.complete.names import called_arguments, names, tensors, tiles
 from pypto_spec.editor.complete.request import Request
-from pypto_spec.editor.complete.roles import Grammar
 from pypto_spec.editor.complete.scope import Named
 from pypto_spec.editor.complete.text.tree import CURSOR
 from pypto_spec.editor.model import Completion, Edit, Kind

@@ -16,7 +16,7 @@ from pypto_spec.editor.complete.text.tree import Map
 from pypto_spec.editor.model import Completion, Edit, Kind
 from pypto_spec.spec.models.extras import Extras
 from pypto_spec.spec.models.keywords import Keyword, Plane, default_table
-from pypto_spec.spec.schema import _BLOCK_DOCS as BLOCK_DOCS
+from pypto_spec.spec.models.places import BLOCK_DOCS
 
 _ENDS = re.compile(r"[^\n]*(?:\n[ \t\r]*(?:#[^\n]*)?)*(?:\Z|\n[ \t]*\[)")
 """What stands behind the last line of a table."""
@@ -58,9 +58,12 @@ def fields(request: Request, mapping: Map, known: Mapping[str, Key]) -> Iterator
 def _key(request: Request, key: Key, sort: str) -> Completion:
     kind = Kind.SECTION if request.spot is not None and request.spot.shapes == DOCUMENT else Kind.FIELD
     if request.spot is not None and request.spot.colon:
-        return Completion(key.name, kind, request.edit(key.name), detail_of(key), key_doc(key), sort=sort)
+        return Completion(
+            key.name, kind, request.edit(key.name), detail_of(key), key_doc(key, request.spot.path), sort=sort
+        )
     text = Writer(request.style).key(key, request.indent)
-    return Completion(key.name, kind, request.edit(text), detail_of(key), key_doc(key), "$" in text, sort)
+    path = request.spot.path if request.spot is not None else ()
+    return Completion(key.name, kind, request.edit(text), detail_of(key), key_doc(key, path), "$" in text, sort)
 
 
 def _named(request: Request, mapping: Map, shape: Table) -> Iterator[Completion]:

@@ -10,8 +10,8 @@ import pytest
 from pydantic import Field
 
 from pypto_spec.convert.exprs import FUNCTIONS as SIZE_FUNCTIONS
-from pypto_spec.editor.complete import roles, shapes
-from pypto_spec.editor.complete.shapes import Items, Key, Name, Words, keys_of
+from pypto_spec.editor.complete import grammars, shapes
+from pypto_spec.editor.complete.shapes import Formula, Items, Key, Name, Table, Words, keys_of
 from pypto_spec.ir.opdef import Field as OpField
 from pypto_spec.ops import registry
 from pypto_spec.ops.registry import OPS
@@ -125,9 +125,9 @@ def _models() -> dict[str, type[Model]]:
     return found
 
 
-def test_every_role_is_that_of_a_field() -> None:
+def test_every_grammar_is_that_of_a_field() -> None:
     models = _models()
-    for name in roles.ROLES:
+    for name in (*grammars.GRAMMARS, *grammars.STATEMENTS, *grammars.SHORT):
         model, _, key = name.partition(".")
         assert model in models, name
         assert not key or key in keys_of(models[model]), name
@@ -137,7 +137,7 @@ NEW_NAMES = {
     "Alloc.buffer", "Carried.name", "CreateTensor.into", "DocumentModel.name", "For.index", "FunctionSpec.args",
     "Parallel.index", "Pipeline.index", "Region.as", "Region.kernel", "Region.name", "Spmd.index", "Unroll.index",
 }  # fmt: skip
-"""Fields whose name is made there, so that nothing is proposed. Others say in `ROLES` what they name."""
+"""Fields whose name is made there, so that nothing is proposed. Others are marked with what they name."""
 
 
 def test_every_field_with_a_name_says_what_it_names() -> None:
@@ -152,15 +152,23 @@ def test_every_field_with_a_name_says_what_it_names() -> None:
 
 
 def test_every_kind_of_names_and_grammar_is_used() -> None:
-    used = {role.names for role in roles.ROLES.values()} | {role.keys for role in roles.ROLES.values()}
-    used |= {role.short_names for role in roles.ROLES.values()}
-    used |= {roles.role_of(default_table().model(name), f.name).names for name, op in OPS.items() for f in op.fields}
-    assert used - {None} == set(get_args(roles.Names))
-    grammars = {role.grammar for role in roles.ROLES.values()} | {role.short_grammar for role in roles.ROLES.values()}
-    grammars |= {
-        roles.role_of(default_table().model(name), f.name).grammar for name, op in OPS.items() for f in op.fields
-    }
-    assert grammars - {None} == set(get_args(roles.Grammar)) - {"let"}
+    names, used = set(), set()
+    models = [*_models().values(), *(default_table().model(name) for name in OPS)]
+    for shape in (s for model in models for key in keys_of(model).values() for s in _all(key.shapes)):
+        if isinstance(shape, Name):
+            names.add(shape.names)
+        elif isinstance(shape, Table):
+            names.add(shape.keys)
+        elif isinstance(shape, Formula):
+            used.add(shape.grammar)
+    assert names - {None} == set(get_args(grammars.Names))
+    assert used == set(get_args(grammars.Grammar))
+
+
+def _all(found: tuple[shapes.Shape, ...]) -> Iterator[shapes.Shape]:
+    for shape in found:
+        yield shape
+        yield from _all(shape.item if isinstance(shape, Items) else shape.value if isinstance(shape, Table) else ())
 
 
 def test_every_function_of_sizes_and_constants_is_explained() -> None:

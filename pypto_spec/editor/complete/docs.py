@@ -30,9 +30,9 @@ def keyword_doc(keyword: Keyword) -> str:
     return keyword_text(keyword.name, brief=True) or sentence(keyword.doc)
 
 
-def key_doc(key: Key, path: tuple[str | int, ...] = ()) -> str:
-    """What a key of what is at a path is for."""
-    text = _at((*map(str, path), key.name)) if path or key.field is not None else None
+def key_doc(key: Key, path: tuple[str, ...] = ()) -> str:
+    """What a key is for; `path` is the place of its mapping in the reference."""
+    text = _at((*path, key.name)) or _at((key.name,)) if path or key.field is not None else None
     if text is not None:
         return text
     examples = key.field.examples if key.field is not None else None

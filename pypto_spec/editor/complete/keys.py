@@ -59,10 +59,10 @@ def _key(request: Request, key: Key, sort: str) -> Completion:
     kind = Kind.SECTION if request.spot is not None and request.spot.shapes == DOCUMENT else Kind.FIELD
     if request.spot is not None and request.spot.colon:
         return Completion(
-            key.name, kind, request.edit(key.name), detail_of(key), key_doc(key, request.spot.path), sort=sort
+            key.name, kind, request.edit(key.name), detail_of(key), key_doc(key, request.spot.reference), sort=sort
         )
     text = Writer(request.style).key(key, request.indent)
-    path = request.spot.path if request.spot is not None else ()
+    path = request.spot.reference if request.spot is not None else ()
     return Completion(key.name, kind, request.edit(text), detail_of(key), key_doc(key, path), "$" in text, sort)
 
 

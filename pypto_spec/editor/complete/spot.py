@@ -64,6 +64,18 @@ class Spot:
     path: tuple[str | int, ...] = ()
 
     @property
+    def reference(self) -> tuple[str, ...]:
+        """Where the reference has the mapping around the cursor: from the innermost keyword on (`load`, `region`)."""
+        path = tuple("0" if isinstance(step, int) else step for step in self.path)
+        around = self.statement
+        if around is None or around.keyword is None:
+            return path
+        name = around.keyword.name
+        if around.key == name:
+            return path[len(path) - 1 - path[::-1].index(name) :]
+        return (name,) if around.key in ("", *around.keyword.options) else path[path[::-1].index(around.key) * -1 - 1 :]
+
+    @property
     def statement(self) -> Around | None:
         """The innermost statement around the cursor."""
         return next((frame for frame in reversed(self.frames) if isinstance(frame, Around)), None)

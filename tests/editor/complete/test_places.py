@@ -297,6 +297,29 @@ def test_everything_proposed_at_a_keyword_has_a_doc() -> None:
     assert not [found.label for found in ask(S + "- |") if not found.doc]
 
 
+REFERENCE = {
+    S + "- load: {|": "load.at",
+    S + "- for: {index: k, count: 2}\n" + BODY + "  |": "for.carry",
+    HEAD + "    |": "region.order",
+    S + "- for: {index: k, count: 2}\n" + BODY + "  carry: {k: {|": "carry.NAME.init",
+    "tensors:\n  x: {|": "tensors.NAME.access",
+    "golden: {inputs: {x: {|": "golden.inputs.NAME.min",
+    "|": "golden",
+}
+
+
+@pytest.mark.parametrize("text", REFERENCE, ids=_name)
+def test_keys_are_explained_by_the_reference(text: str) -> None:
+    place = REFERENCE[text]
+    assert item(text, place.rpartition(".")[2]).doc.startswith(f"# `{place}`\n")
+
+
+def test_words_are_explained_by_the_models() -> None:
+    assert "vector core" in item(S + "- load: {memory: |", "vec").doc
+    assert "Row by row" in item(HEAD + "  - region: q\n    order: |", "row").doc
+    assert item(HEAD + "diagnostics: {disable: [|", "PH001").detail == "tile-innermost-dim"
+
+
 IN_TOML = {
     "|": ["spec", "name", "about", "target"],
     "spec = |": ["v1"],

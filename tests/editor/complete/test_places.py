@@ -179,6 +179,14 @@ def test_exactly_this_is_proposed(text: str) -> None:
     assert sorted(labels(text)) == sorted(EXACT[text])
 
 
+def test_line_ends_of_windows_change_nothing() -> None:
+    for text, wanted in EXACT.items():
+        assert sorted(labels(text.replace("\n", "\r\n"))) == sorted(wanted), text
+    for text, wanted in IN_TOML.items():
+        found = [label for label in labels(text.replace("\n", "\r\n"), "a.toml") if label[0] != "["]
+        assert sorted(found) == sorted(wanted), text
+
+
 ORDER = {
     "|": ["spec", "name", "program"],
     S + "- store: {|": ["from", "to", "at", "shape"],

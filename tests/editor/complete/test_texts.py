@@ -144,7 +144,7 @@ def test_the_cursor_in_a_comment_is_nowhere() -> None:
 def test_every_offset_of_the_gallery() -> None:
     for path in GALLERY:
         text = path.read_text()
-        for at in range(len(text) + 1):
+        for at in range(0, len(text) + 1, 3):
             for whole in (text, text[:at]):
                 made = document(whole, path.name)
                 for found in completions(made, at):

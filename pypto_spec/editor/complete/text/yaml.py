@@ -23,7 +23,7 @@ _DECOR = re.compile(r"[&!][^\s,\[\]{}]*[ \t]+")
 """An anchor or tag before a value."""
 _BLOCK = re.compile(r"[|>][-+0-9]*[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
 _SPECIAL = re.compile(r"[()\[\]{}\n,:#]")
-_PLAIN = re.compile(r"[^\n]*?(?=[ \t]+#|[ \t]*(?:\n|\Z))")
+_PLAIN = re.compile(r"[^\n]*?(?=[ \t]+#|[ \t\r]*(?:\n|\Z))")
 _CLOSERS = {"{": "}", "[": "]"}
 
 

@@ -20,20 +20,30 @@ from pypto_spec.editor.complete.shapes import (
     Words,
 )
 from pypto_spec.spec.models.keywords import Keyword
+from pypto_spec.spec.models.places import find
+from pypto_spec.spec.models.reference import keyword_text, place_text
 
 
 @lru_cache(maxsize=1024)
 def keyword_doc(keyword: Keyword) -> str:
-    """What a keyword does, with an example."""
-    example = keyword.example if keyword.example.startswith("- ") else f"- {keyword.example}"
-    return f"{sentence(keyword.doc)}\n\n```yaml\n{example}\n```\n"
+    """What a keyword does, with an example and its fields."""
+    return keyword_text(keyword.name, brief=True) or sentence(keyword.doc)
 
 
-def key_doc(key: Key) -> str:
-    """What a key is for."""
+def key_doc(key: Key, path: tuple[str, ...] = ()) -> str:
+    """What a key is for; `path` is the place of its mapping in the reference."""
+    text = _at((*path, key.name)) or _at((key.name,)) if path or key.field is not None else None
+    if text is not None:
+        return text
     examples = key.field.examples if key.field is not None else None
     shown = f"\n\nFor example: {', '.join(f'`{_written(example)}`' for example in examples)}" if examples else ""
     return sentence(key.doc) + shown
+
+
+@lru_cache(maxsize=4096)
+def _at(path: tuple[str, ...]) -> str | None:
+    place = find(path)
+    return place_text(place) if place is not None else None
 
 
 def _written(value: object) -> str:

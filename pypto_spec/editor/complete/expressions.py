@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pypto_spec.convert.exprs import FUNCTIONS as WHOLE
 from pypto_spec.editor.complete import formulas
 from pypto_spec.editor.complete.docs import function_doc, sentence
 from pypto_spec.editor.complete.formulas import Cursor, Level
 from pypto_spec.editor.complete.functions import CHOICE, Function, Param, functions_of
+from pypto_spec.editor.complete.grammars import Grammar
 from pypto_spec.editor.complete.names import called_arguments, names, tensors, tiles
 from pypto_spec.editor.complete.request import Request
-from pypto_spec.editor.complete.roles import Grammar
 from pypto_spec.editor.complete.scope import Named
 from pypto_spec.editor.complete.text.tree import CURSOR
 from pypto_spec.editor.model import Completion, Edit, Kind
@@ -84,6 +85,8 @@ def active(function: Function, level: Level) -> tuple[int | None, Param | None]:
     params = function.params
     if level.keyword:
         return next(((n, p) for n, p in enumerate(params) if p.name == level.keyword), (None, None))
+    if level.given:  # behind an argument by name
+        return None, None
     if level.argument < len(params):
         return level.argument, params[level.argument]
     return (len(params), params[-1]) if function.more and params else (None, None)
@@ -135,8 +138,7 @@ def readable(place: Place) -> list[Named]:
     if grammar == "let":
         return _of_let(place, whole)
     if grammar == "golden":
-        inputs = [named for named in tensors(scope) if named.access != "out"]
-        return [*inputs, *scope.kinds(Kind.SCALAR, Kind.SYMBOL), *constants]
+        return [*names(place.request, "input"), *scope.kinds(Kind.SYMBOL), *constants]
     if grammar == "value":
         return _of_value(place, whole)
     if grammar == "number":
@@ -160,25 +162,28 @@ def readable(place: Place) -> list[Named]:
 def _of_let(place: Place, whole: list[Named]) -> list[Named]:
     """Operands of a `let`: tiles and what goes with them, or integers where it computes a number."""
     scope = place.scope
-    integers = {named.name for named in whole if named.kind not in (Kind.CONSTANT, Kind.SCALAR)}
-    values = {named.name for named in scope.kinds(Kind.TILE, Kind.TENSOR, Kind.ARGUMENT)}
-    read = set(place.cursor.names)
-    number = bool(read & integers) and not read & values and place.cursor.call is None
-    numbers = [named for named in whole if named.kind is not Kind.SCALAR and named.kind is not Kind.CONSTANT][::-1]
-    if number:
-        return [*numbers, *(named for named in whole if named.name not in integers)]
+    numbers = [named for named in whole if named.kind not in (Kind.SCALAR, Kind.CONSTANT)][::-1]
+    if _is_number(place):
+        return [*numbers, *(named for named in whole if named.kind in (Kind.SCALAR, Kind.CONSTANT))]
     operands = [*tiles(scope), *tensors(scope), *scope.kinds(Kind.SCALAR)]
     operands += [named for named in scope.kinds(Kind.CONSTANT) if named.of != "word"]
     own = place.function is not None and place.function.own
-    if own or (not read & values and not _calls_kernel(place)):
-        operands += numbers
-    return operands
+    return [*operands, *numbers] if own or _may_be_number(place) else operands
 
 
-def _calls_kernel(place: Place) -> bool:
-    """Whether a function of tiles stands in the formula up to the cursor."""
+def _is_number(place: Place) -> bool:
+    """Whether a `let` computes a number: it reads what tiles are not computed with."""
+    numbers = {named.name for named in place.scope.kinds(Kind.SYMBOL, Kind.INDEX, Kind.NUMBER)}
+    return bool(numbers & set(place.cursor.names)) and _may_be_number(place)
+
+
+def _may_be_number(place: Place) -> bool:
+    """Whether a `let` may compute a number still: neither a tile nor a function of tiles stands before the cursor."""
+    values = {named.name for named in place.scope.kinds(Kind.TILE, Kind.TENSOR, Kind.ARGUMENT)}
+    if values & set(place.cursor.names):
+        return False
     called = re.findall(r"([A-Za-z_]\w*)\s*\(", place.text[: place.cursor.start])
-    return any(name in functions_of("let", place.scope) and name != CHOICE for name in called)
+    return not any(name in functions_of("let", place.scope) and name not in WHOLE for name in called)
 
 
 def _of_value(place: Place, whole: list[Named]) -> list[Named]:
@@ -204,9 +209,9 @@ def _functions(place: Place) -> Iterator[Completion]:
     grammar = place.grammar
     if grammar in ("number", "value"):
         return
-    found = dict(functions_of(grammar, place.scope))
-    if grammar == "let" and place.cursor.call is None:
-        found = {**functions_of("size", place.scope), **found}
+    found = functions_of(grammar, place.scope)
+    if grammar == "let" and _may_be_number(place):
+        found = {**functions_of("size", place.scope), **({} if _is_number(place) else found)}
     for function in found.values():
         text, snippet = function.name, False
         if place.cursor.follows != "(":

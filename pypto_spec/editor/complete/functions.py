@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from pypto_spec.convert.exprs import FUNCTIONS as SIZE_FUNCTIONS
 from pypto_spec.convert.let_composites import COMPOSITES
-from pypto_spec.editor.complete.roles import Grammar
+from pypto_spec.editor.complete.grammars import Grammar
 from pypto_spec.editor.complete.scope import Called, Scope
 from pypto_spec.ir.opdef import Field, OpDef
 from pypto_spec.ops.registry import OPS, function, functions

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from pypto_spec.editor.complete.docs import detail_of, key_doc, keyword_doc, sentence
 from pypto_spec.editor.complete.names import keys_named
 from pypto_spec.editor.complete.request import Request, present
 from pypto_spec.editor.complete.shapes import Fields, Items, Key, Keys, Shape, Statement, Statements, Table, keys_of
-from pypto_spec.editor.complete.snippets import END, Writer
+from pypto_spec.editor.complete.snippets import END, Style, Writer
 from pypto_spec.editor.complete.spot import DOCUMENT, inside, keyword_of
 from pypto_spec.editor.complete.text.tree import Map
 from pypto_spec.editor.model import Completion, Edit, Kind
 from pypto_spec.spec.models.extras import Extras
 from pypto_spec.spec.models.keywords import Keyword, Plane, default_table
-from pypto_spec.spec.schema import _BLOCK_DOCS as BLOCK_DOCS
+from pypto_spec.spec.models.places import BLOCK_DOCS
 
 _ENDS = re.compile(r"[^\n]*(?:\n[ \t\r]*(?:#[^\n]*)?)*(?:\Z|\n[ \t]*\[)")
 """What stands behind the last line of a table."""
@@ -57,9 +58,12 @@ def fields(request: Request, mapping: Map, known: Mapping[str, Key]) -> Iterator
 def _key(request: Request, key: Key, sort: str) -> Completion:
     kind = Kind.SECTION if request.spot is not None and request.spot.shapes == DOCUMENT else Kind.FIELD
     if request.spot is not None and request.spot.colon:
-        return Completion(key.name, kind, request.edit(key.name), detail_of(key), key_doc(key), sort=sort)
+        return Completion(
+            key.name, kind, request.edit(key.name), detail_of(key), key_doc(key, request.spot.reference), sort=sort
+        )
     text = Writer(request.style).key(key, request.indent)
-    return Completion(key.name, kind, request.edit(text), detail_of(key), key_doc(key), "$" in text, sort)
+    path = request.spot.reference if request.spot is not None else ()
+    return Completion(key.name, kind, request.edit(text), detail_of(key), key_doc(key, path), "$" in text, sort)
 
 
 def _named(request: Request, mapping: Map, shape: Table) -> Iterator[Completion]:
@@ -80,7 +84,7 @@ def _named(request: Request, mapping: Map, shape: Table) -> Iterator[Completion]
 
 def statement(request: Request, mapping: Map, plane: Plane) -> Iterator[Completion]:
     """The keyword of a statement, or the keys that stand beside the one it has."""
-    keyword = keyword_of(mapping)
+    keyword = keyword_of(mapping, written=True)
     if keyword is None:
         yield from keywords(request, mapping, plane, dash=request.first_in_item(mapping))
         return
@@ -121,12 +125,15 @@ def keywords(request: Request, mapping: Map, plane: Plane, *, dash: bool) -> Ite
         )
 
 
-def whole(request: Request, keyword: Keyword, there: set[str], *, dash: bool = False, style: str = "") -> str:
+def whole(request: Request, keyword: Keyword, there: set[str], *, dash: bool = False) -> str:
     """A statement with what it needs, where that is not there already."""
-    writer = Writer(request.style)
-    if set(keyword.needs) & there:
-        return f"{keyword.name}{writer.sign}{writer.held(keyword)}"
-    return writer.statement(keyword, request.indent + (2 if dash else 0))
+    return _whole(keyword, request.style, request.indent + (2 if dash else 0), bool(set(keyword.needs) & there))
+
+
+@lru_cache(maxsize=4096)
+def _whole(keyword: Keyword, style: Style, indent: int, held: bool) -> str:
+    writer = Writer(style)
+    return f"{keyword.name}{writer.sign}{writer.held(keyword)}" if held else writer.statement(keyword, indent)
 
 
 def _short(keyword: Keyword) -> str:

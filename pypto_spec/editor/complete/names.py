@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from pypto_spec.editor.complete.grammars import Names
 from pypto_spec.editor.complete.request import Request
-from pypto_spec.editor.complete.roles import Names
 from pypto_spec.editor.complete.scope import Named, Scope
 from pypto_spec.editor.complete.shapes import Words, keys_of
 from pypto_spec.editor.complete.spot import Around, text_of

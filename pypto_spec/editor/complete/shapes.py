@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from pypto_spec.editor.complete.roles import Grammar, Names, Role, role_of
+from pypto_spec.editor.complete.grammars import SHORT, STATEMENTS, Grammar, Names, grammar_of, keys_named, names_of
 from pypto_spec.records import dataclass
 from pypto_spec.spec.models.base import (
     NAME_PATTERN,
     VALUE_PATTERN,
     Model,
+    one_as_list,
     read_blocks,
     read_counts,
     read_expression,
     read_let,
 )
 from pypto_spec.spec.models.keywords import Plane
+from pypto_spec.spec.models.marks import Role
+from pypto_spec.spec.models.sections import as_platform
+from pypto_spec.spec.models.words import DESCRIPTIONS, Meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,103 +173,132 @@ def _plain(value: object) -> str:
     return str(value) if isinstance(value, str | int | float) else ""
 
 
-def _of_field(model: type[Model], key: str, info: FieldInfo, default: str) -> Shapes:
-    role = role_of(model, key)
-    if role.statements is not None:
-        return (Statements(role.statements),)
-    found = tuple(dict.fromkeys(_shapes(info.annotation, info.metadata, role, default)))
-    if "the others are reserved" in (info.description or ""):
-        found = tuple(
-            Words(tuple(w for w in s.words if f"`{w[0]}`" in (info.description or "")), s.default)
-            if isinstance(s, Words)
-            else s
-            for s in found
-        )
-    return found
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the type of one field."""
 
+    model: type[Model]
+    key: str
+    default: str
 
-def _shapes(hint: Any, marks: list[Any], role: Role, default: str = "") -> Iterator[Shape]:
-    origin = get_origin(hint)
-    if origin is Annotated:
-        inner, *more = get_args(hint)
-        yield from _shapes(inner, [*more, *marks], role, default)
-        return
-    schema: Mapping[str, Any] = next(
-        (m.json_schema for m in marks if isinstance(getattr(m, "json_schema", None), dict)), {}
-    )
-    reads = [getattr(mark, "func", None) for mark in marks]
-    if origin in (Union, UnionType):
-        parts = get_args(hint)
-        for part in parts:
-            if part is not NoneType and not (part is bool and str in parts):
-                yield from _shapes(part, marks, role, default)
-    elif any(read in _FORMULAS for read in reads):
-        yield Formula(role.grammar)
-        words = tuple(
-            (word, "") for word in schema.get("examples", ()) if isinstance(word, str) and word.isidentifier()
+    @property
+    def formula(self) -> Formula:
+        """A formula in this field."""
+        return Formula(grammar_of(self.model, self.key))
+
+    def shapes(self, hint: Any, marks: list[Any]) -> Iterator[Shape]:
+        """The forms of a type with what is marked at it."""
+        origin = get_origin(hint)
+        reads = [getattr(mark, "func", None) for mark in marks]
+        schema: Mapping[str, Any] = next(
+            (m.json_schema for m in marks if isinstance(getattr(m, "json_schema", None), dict)), {}
         )
+        if origin is Annotated:
+            inner, *more = get_args(hint)
+            yield from self.shapes(inner, [*more, *marks])
+        elif origin in (Union, UnionType):
+            parts = get_args(hint)
+            for part in parts:
+                if part is not NoneType and not (part is bool and str in parts):
+                    yield from self.shapes(part, marks)
+        elif any(read in _FORMULAS for read in reads):
+            yield from self.formulas(schema, read_counts in reads)
+        elif read_let in reads:
+            yield Formula("let")
+        elif hint is Any:
+            yield from self.untyped(schema)
+        elif origin is Literal:
+            meanings: Mapping[str, str] = next((m.words for m in marks if isinstance(m, Meanings)), {})
+            yield Words(tuple((str(word), meanings.get(word, "")) for word in get_args(hint)), self.default)
+        elif hint is bool:
+            yield Truth(self.default)
+        elif hint is str:
+            yield from self.text(marks)
+        elif origin is tuple:
+            yield from self.items(get_args(hint)[0], marks, reads)
+        elif origin is dict:
+            yield from self.table(*get_args(hint))
+        elif isinstance(hint, type) and issubclass(hint, Model):
+            yield from _of_model(hint, marks)
+        else:
+            yield Text(hint in (int, float))
+
+    def distinct(self, hint: Any, marks: list[Any] | None = None) -> Shapes:
+        """The forms of a type, each once."""
+        return tuple(dict.fromkeys(self.shapes(hint, marks or [])))
+
+    def formulas(self, schema: Mapping[str, Any], many: bool) -> Iterator[Shape]:
+        """A formula, the words that may stand for it, and where there may be several a list."""
+        yield self.formula
+        examples = schema.get("examples", ())
+        words = tuple((word, "") for word in examples if isinstance(word, str) and word.isidentifier())
         if words:
             yield Words(words)
-        if read_counts in reads:
-            yield Items((Formula(role.grammar),))
-    elif read_let in reads:
-        yield Formula("let")
-    elif hint is Any:
-        yield from _of_schema(schema, role)
-    elif origin is Literal:
-        meanings: Mapping[str, str] = next((m.words for m in marks if isinstance(getattr(m, "words", None), dict)), {})
-        yield Words(tuple((str(word), meanings.get(word, "")) for word in get_args(hint)), default)
-    elif hint is bool:
-        yield Truth(default)
-    elif hint is str:
-        yield from _of_text(marks, role)
-    elif origin is tuple:
-        alone = any(getattr(read, "__name__", "") == "_one_as_list" for read in reads)
-        item = get_args(hint)[0]
-        inner = tuple(dict.fromkeys(_shapes(item, [], role)))
+        if many:
+            yield Items((self.formula,))
+
+    def items(self, item: Any, marks: list[Any], reads: list[Any]) -> Iterator[Shape]:
+        """A list. A mark at the list is about its items."""
+        roles = [mark for mark in marks if isinstance(mark, Role)]
+        alone = any(read is one_as_list for read in reads)
+        inner = self.distinct(item, [*roles])
         if alone and inner == (Text(),):
             inner = (Codes(),)
-        yield Items(inner, alone)
-    elif origin is dict:
-        value = tuple(dict.fromkeys(_shapes(get_args(hint)[1], [], role)))
-        yield Table(role.keys, (*value, *_short(role)))
-    elif isinstance(hint, type) and issubclass(hint, Model):
-        yield from _of_model(hint, marks)
-    else:
-        yield Text(hint in (int, float))
+        yield Items(inner, alone or f"{self.model.__name__}.{self.key}" in SHORT)
+
+    def table(self, key: Any, value: Any) -> Iterator[Shape]:
+        """A mapping from names. A mark at a mapping in it is about what may stand in the place of that."""
+        marks = list(get_args(value)[1:]) if get_origin(value) is Annotated else []
+        role = next((mark for mark in marks if isinstance(mark, Role)), None)
+        shapes = self.distinct(value)
+        if role is not None and any(isinstance(shape, Fields) for shape in shapes):
+            names = names_of(role, self.model)
+            shapes = (*shapes, Name(names) if names is not None else self.formula)
+        yield Table(keys_named(_role(get_args(key)[1:] if get_origin(key) is Annotated else ())), shapes)
+
+    def text(self, marks: list[Any]) -> Iterator[Shape]:
+        """A text, or a name."""
+        patterns = [getattr(mark, "pattern", None) for mark in marks]
+        role = _role(marks)
+        if NAME_PATTERN in patterns or VALUE_PATTERN in patterns:
+            yield Name(names_of(role, self.model))
+        elif role is not None and role.act == "format":
+            yield Formula("format")
+        else:
+            yield Text()
+
+    def untyped(self, schema: Mapping[str, Any]) -> Iterator[Shape]:
+        """What a field without a type of its own holds, by what the schema says of it."""
+        for option in (schema, *schema.get("anyOf", ())):
+            if "enum" in option:
+                meanings = option.get(DESCRIPTIONS) or [""] * len(option["enum"])
+                yield Words(tuple(zip(map(str, option["enum"]), meanings, strict=True)))
+            elif "properties" in option:
+                yield Keys(tuple(option["properties"]))
+            elif option is schema and option.get("type") == "object":
+                yield Table(None, (self.formula,))
 
 
-def _short(role: Role) -> Iterator[Shape]:
-    if role.short_grammar is not None:
-        yield Formula(role.short_grammar)
-    if role.short_names is not None:
-        yield Name(role.short_names)
+def _role(marks: Iterable[Any]) -> Role | None:
+    return next((mark for mark in marks if isinstance(mark, Role)), None)
 
 
-def _of_text(marks: list[Any], role: Role) -> Iterator[Shape]:
-    patterns = [getattr(mark, "pattern", None) for mark in marks]
-    if NAME_PATTERN in patterns or VALUE_PATTERN in patterns:
-        yield Name(role.names)
-    elif role.grammar == "format":
-        yield Formula("format")
-    else:
-        yield Text()
-
-
-def _of_schema(schema: Mapping[str, Any], role: Role) -> Iterator[Shape]:
-    """What a field without a type of its own holds, by what the schema says of it."""
-    for option in (schema, *schema.get("anyOf", ())):
-        if "enum" in option:
-            yield Words(tuple((str(word), "") for word in option["enum"]))
-        elif "properties" in option:
-            yield Keys(tuple(option["properties"]))
-        elif option is schema and option.get("type") == "object":
-            yield Table(role.keys, (Formula(role.grammar),))
+def _of_field(model: type[Model], key: str, info: FieldInfo, default: str) -> Shapes:
+    plane = STATEMENTS.get(f"{model.__name__}.{key}")
+    if plane is not None:
+        return (Statements(plane),)
+    found = _Reader(model, key, default).distinct(info.annotation, info.metadata)
+    text = info.description or ""
+    if "the others are reserved" not in text:
+        return found
+    return tuple(
+        Words(tuple(w for w in s.words if f"`{w[0]}`" in text), s.default) if isinstance(s, Words) else s for s in found
+    )
 
 
 def _of_model(model: type[Model], marks: list[Any]) -> Iterator[Shape]:
     """A mapping; where a word may stand for it, that is the value of its first field."""
-    if any(getattr(getattr(mark, "func", None), "__name__", "") == "_platform" for mark in marks):
+    if any(getattr(mark, "func", None) is as_platform for mark in marks):
         first = next(iter(keys_of(model).values()))
         yield from first.shapes
     yield Fields(model)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pypto_spec.editor.complete.docs import function_doc
 from pypto_spec.editor.complete.expressions import active, place_of
 from pypto_spec.editor.complete.functions import functions_of
+from pypto_spec.editor.complete.grammars import Grammar
 from pypto_spec.editor.complete.request import Request
-from pypto_spec.editor.complete.roles import Grammar
 from pypto_spec.editor.complete.shapes import Formula
 from pypto_spec.editor.complete.values import alone
 from pypto_spec.editor.model import Signature

@@ -86,7 +86,7 @@ class Writer:
         if isinstance(shape, Formula | Codes):
             return self.quoted(self.stop())
         if isinstance(shape, Text):
-            return self.stop() if shape.number else self.quoted(self.stop())
+            return self.stop("1") if shape.number else self.quoted(self.stop())
         if isinstance(shape, Items):
             if shape.alone:
                 return self.value(shape.item, hint)

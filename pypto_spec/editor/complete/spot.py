@@ -64,20 +64,31 @@ class Spot:
     path: tuple[str | int, ...] = ()
 
     @property
+    def reference(self) -> tuple[str, ...]:
+        """Where the reference has the mapping around the cursor: from the innermost keyword on (`load`, `region`)."""
+        path = tuple("0" if isinstance(step, int) else step for step in self.path)
+        around = self.statement
+        if around is None or around.keyword is None:
+            return path
+        name = around.keyword.name
+        if around.key == name:
+            return path[len(path) - 1 - path[::-1].index(name) :]
+        return (name,) if around.key in ("", *around.keyword.options) else path[path[::-1].index(around.key) * -1 - 1 :]
+
+    @property
     def statement(self) -> Around | None:
         """The innermost statement around the cursor."""
         return next((frame for frame in reversed(self.frames) if isinstance(frame, Around)), None)
 
 
-def keyword_of(node: Map) -> Keyword | None:
-    """The keyword of a statement: the first key that is one."""
+def keyword_of(node: Map, *, written: bool = False) -> Keyword | None:
+    """The keyword of a statement: the first key that is one. With `written` not one that the cursor is in."""
     table = default_table()
-    for entry in node.entries:
+    entries = [entry for entry in node.entries if not entry.key.here or (entry.colon and not written)]
+    for entry in entries:
         name = entry.key.word
-        if entry.key.here and not entry.colon:
-            continue
         found = table.get(name)
-        if found is not None and name not in SIBLINGS and (name != "yield" or len(node.entries) == 1):
+        if found is not None and name not in SIBLINGS and (name != "yield" or len(entries) == 1):
             return found
     return None
 

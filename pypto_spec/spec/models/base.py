@@ -91,7 +91,8 @@ def read_let(value: object) -> Let:
         raise PydanticCustomError("formula", "{message}", {"message": error.message, "error": error}) from None
 
 
-def _one_as_list(value: object) -> object:
+def one_as_list(value: object) -> object:
+    """A word that stands for a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -114,14 +115,14 @@ ValueName: TypeAlias = Annotated[
 Text: TypeAlias = Annotated[str, StringConstraints(strict=True)]
 Names: TypeAlias = Annotated[
     tuple[Name, ...],
-    BeforeValidator(_one_as_list),
+    BeforeValidator(one_as_list),
     WithJsonSchema({"type": ["array", "string"], "items": {"type": "string"}}),
 ]
 """A list of names; a single one may stand without brackets."""
 
 Codes: TypeAlias = Annotated[
     tuple[Text, ...],
-    BeforeValidator(_one_as_list),
+    BeforeValidator(one_as_list),
     WithJsonSchema({"type": ["array", "string"], "items": {"type": "string"}}),
 ]
 """A list of diagnostic codes; a single one may stand without brackets."""

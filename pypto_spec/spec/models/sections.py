@@ -260,7 +260,8 @@ class VariantsSpec(Model):
     exclude: Annotated[tuple[Combination, ...], Field(description="parts of combinations that are left out")] = ()
 
 
-def _platform(value: object) -> object:
+def as_platform(value: object) -> object:
+    """A word that stands for a target."""
     return {"platform": value} if isinstance(value, str) else value
 
 
@@ -274,7 +275,7 @@ class DocumentModel(Model):
     dump: Annotated[DumpSpec | None, Field(description="header of a dump")] = None
     name: Annotated[Name, OUTER, Field(description="identifier of the program")]
     about: Annotated[Text, Field(description="one line for people")] = ""
-    target: Annotated[Target, BeforeValidator(_platform), Field(description="what it is compiled for")] = Field(
+    target: Annotated[Target, BeforeValidator(as_platform), Field(description="what it is compiled for")] = Field(
         default_factory=Target
     )
     constants: Annotated[Any, _FREE, BINDS_CONSTANT, Field(description="compile-time integers, floats and words")] = (

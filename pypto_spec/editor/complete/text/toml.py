@@ -79,6 +79,8 @@ class _Reader:
         here = next((n for n, part in enumerate(parts) if part.here), None)
         if here is not None:
             self.header = Header(tuple(part.word for part in parts[:here]), parts[here], array)
+            self.table = Map(self.pos)
+            return
         holder = self.root
         names = [part for part in parts if part.word]
         for number, part in enumerate(names):
@@ -174,8 +176,8 @@ class _Reader:
         while True:
             self.blanks()
             char = self.char()
-            if char in ("", "\n", "\r", "#", "]"):
-                break
+            if char in ("", "\n", "\r", "#", "]") or self.text[self.pos - 1] == "\n":
+                break  # at the end of its line, or behind that where something inside of it was never closed
             if char == "}":
                 self.pos += 1
                 break

@@ -15,11 +15,15 @@ _KEY = re.compile(
 )
 _FLOW_KEY = re.compile(r"[^\s,\[\]{}:#]+")
 _DASH = re.compile(rf"-(?=[\s{CURSOR}]|\Z)")
-_BLANKS = re.compile(r"[ \t]*")
-_DECOR = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]+)*")
-"""Anchors and tags before a value."""
+_BLANK = frozenset(" \t\r")
+_LINE_END = frozenset(("", "\n"))
+_EMPTY = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?(?:\n|\Z))+[ \t]*(?:#[^\n]*\Z)?")
+"""The rest of a line without content, and lines without any."""
+_DECOR = re.compile(r"[&!][^\s,\[\]{}]*[ \t]+")
+"""An anchor or tag before a value."""
 _BLOCK = re.compile(r"[|>][-+0-9]*[ \t]*(?:#[^\n]*)?(?=\n|\Z)")
-_PLAIN = re.compile(r"[^\n]*?(?=[ \t]+#|[ \t]*(?:\n|\Z))")
+_SPECIAL = re.compile(r"[()\[\]{}\n,:#]")
+_PLAIN = re.compile(r"[^\n]*?(?=[ \t]+#|[ \t\r]*(?:\n|\Z))")
 _CLOSERS = {"{": "}", "[": "]"}
 
 
@@ -63,9 +67,8 @@ class _Reader:
         self.pos = len(self.text) if end < 0 else end
 
     def blanks(self) -> None:
-        match = _BLANKS.match(self.text, self.pos)
-        assert match is not None
-        self.pos = match.end()
+        while self.text[self.pos : self.pos + 1] in _BLANK:
+            self.pos += 1
 
     def char(self) -> str:
         return self.text[self.pos : self.pos + 1]
@@ -73,18 +76,18 @@ class _Reader:
     def at_end(self) -> bool:
         """Whether nothing but a comment is left of the line."""
         self.blanks()
-        char = self.char()
-        return char in ("", "\n", "\r") or (char == "#" and (self.pos == 0 or self.text[self.pos - 1] in " \t\n"))
+        char = self.text[self.pos : self.pos + 1]
+        return char in _LINE_END or (char == "#" and (self.pos == 0 or self.text[self.pos - 1] in " \t\r\n"))
 
     def content(self) -> int | None:
         """Go to the next content, at the rest of this line or on a later one; its column, or None at the end."""
-        while True:
-            if not self.at_end():
-                return self.column()
-            self.line_end()
+        if self.at_end():
+            found = _EMPTY.match(self.text, self.pos)
+            assert found is not None  # the end of a line, or a comment
+            self.pos = found.end()
             if self.pos >= len(self.text):
                 return None
-            self.pos += 1
+        return self.column()
 
     def peek(self) -> tuple[int, int] | None:
         """Column and offset of the next content, without going there."""
@@ -184,10 +187,7 @@ class _Reader:
 
     def value(self, column: int) -> Node | None:
         """The value behind the colon of a key at `column`."""
-        self.blanks()
-        match = _DECOR.match(self.text, self.pos)
-        if match is not None:
-            self.pos = match.end()
+        self.decor()
         if not self.at_end():
             return self.inline(column)
         found = self.peek()
@@ -265,6 +265,15 @@ class _Reader:
                 return True
         return False
 
+    def decor(self) -> None:
+        """Go over blanks, an anchor and a tag before a value."""
+        self.blanks()
+        while self.char() in ("&", "!"):
+            match = _DECOR.match(self.text, self.pos)
+            if match is None:
+                return
+            self.pos = match.end()
+
     # Flow
 
     def flow(self, limit: int) -> Map | Seq:
@@ -326,9 +335,7 @@ class _Reader:
         return node
 
     def flow_value(self, limit: int) -> Node:
-        match = _DECOR.match(self.text, self.pos)
-        if match is not None:
-            self.pos = match.end()
+        self.decor()
         char = self.char()
         if char in ("{", "["):
             return self.flow(limit)
@@ -338,8 +345,12 @@ class _Reader:
         """A plain text in a flow collection, with the commas inside its own brackets."""
         start = at = self.pos
         text, open_ = self.text, ""
-        while at < len(text):
-            char = text[at]
+        while True:
+            found = _SPECIAL.search(text, at)
+            if found is None:
+                at = len(text)
+                break
+            at, char = found.start(), found.group()
             if char in "([":
                 open_ += char
             elif (char == ")" and open_[-1:] == "(") or (char == "]" and open_[-1:] == "["):

@@ -6,11 +6,25 @@ from pypto_spec.diagnostics.model import CompileError
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.edit.pieces import UnusualError, comments, plain_lines
 from pypto_spec.edit.same import same_tree
+from pypto_spec.records import dataclass
 from pypto_spec.spec.load import Format, load
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A text in the project's style; `reason` says why it is still as it was, where a form has no rule."""
+
+    text: str
+    reason: str = ""
+
+
 def formatted(source: Source, format: Format) -> str:
-    """The text in the project's style; line ends stay those of its first line. Raises CompileError.
+    """The text in the project's style; line ends stay those of its first line. Raises CompileError."""
+    return lay_out(source, format).text
+
+
+def lay_out(source: Source, format: Format) -> Layout:
+    """The text in the project's style. Raises CompileError for a text that cannot be read.
 
     What comes out is read again: its data, the order of its keys and its comments are those of `source`, and it is its
     own layout. Where a rare form defeats that, the text comes back as it was.
@@ -21,11 +35,16 @@ def formatted(source: Source, format: Format) -> str:
         made, remarks = _laid_out(text, format)
         after = load(Source(source.name, made), format)
         again, kept = _laid_out(made, format)
-    except (UnusualError, CompileError):
-        return source.text
+    except UnusualError as error:
+        return Layout(source.text, str(error))
+    except CompileError:
+        return Layout(source.text, _DIFFERS)
     if again != made or kept != remarks or not same_tree(before, after):
-        return source.text
-    return made.replace("\n", ending)
+        return Layout(source.text, _DIFFERS)
+    return Layout(made.replace("\n", ending))
+
+
+_DIFFERS = "its layout would not say the same"
 
 
 def _laid_out(text: str, format: Format) -> tuple[str, list[str]]:

@@ -49,7 +49,7 @@ def read_toml(text: str) -> list[Statement]:
     reader = _Reader(text)
     made = reader.statements()
     if len(list(statement_comments(made))) != reader.seen:
-        raise UnusualError("a comment that belongs nowhere")
+        raise UnusualError("a comment belongs nowhere")
     return made
 
 
@@ -63,7 +63,7 @@ class _Reader:
     def statements(self) -> list[Statement]:
         root = Parser(_LANGUAGE).parse(self.data).root_node
         if root.has_error:
-            raise UnusualError("places that are not known")
+            raise UnusualError("the place of a value is not known")
         pending = [root]
         while pending:
             node = pending.pop()
@@ -133,7 +133,7 @@ class _Reader:
             table = Collection(mapping=True, flow=True)
             for child in node.named_children:
                 if child.type != "pair":
-                    raise UnusualError(f"{child.type} in a table of one line")
+                    raise UnusualError("a comment stands in a table of one line")
                 keys, value = self.pair(child)
                 for key in reversed(keys[1:]):
                     value = Collection(mapping=True, flow=True, members=[Member(value, key)], pair=True)

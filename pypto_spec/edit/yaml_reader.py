@@ -15,11 +15,11 @@ _BREAKS = "\x85\u2028\u2029"
 def read_yaml(text: str) -> Text:
     """The pieces of a text that loads, with plain line feeds at its line ends. Raises UnusualError."""
     if any(char in text for char in _BREAKS):
-        raise UnusualError("line ends of YAML 1.1")
+        raise UnusualError("it has line ends of YAML 1.1")
     reader = _Reader(text)
     made = reader.document()
     if len(list(comments(made.root))) != reader.seen:
-        raise UnusualError("a comment that belongs nowhere")
+        raise UnusualError("a comment belongs nowhere")
     return made
 
 
@@ -51,7 +51,7 @@ class _Reader:
         if isinstance(root, Collection):
             root.trail += self.remarks_until(stop)
         if self.text[self.at : stop].strip():
-            raise UnusualError("text behind the document")
+            raise UnusualError("text behind the end of the document")
         foot = self.text[stop:].rstrip().split("\n") if end.explicit else []
         return Text(root, head, [line.rstrip() for line in foot])
 
@@ -59,7 +59,7 @@ class _Reader:
         event = self.events[self.next]
         self.next += 1
         if kinds and not isinstance(event, kinds):
-            raise UnusualError(f"{event}")
+            raise UnusualError("a document of an unknown form")
         return event
 
     def peek(self) -> Any:
@@ -118,7 +118,7 @@ class _Reader:
 
     def expect(self, char: str) -> None:
         if not self.text.startswith(char, self.at):
-            raise UnusualError(f"no {char}")
+            raise UnusualError(f"`{char}` stands where none is expected")
         self.at += 1
 
     # --- values -----------------------------------------------------------------------------------------------------
@@ -165,14 +165,14 @@ class _Reader:
             if self.text[blanks : blanks + 1] in ("&", "!"):
                 self.at = blanks
         if len(parts) != (event.anchor is not None) + (event.tag is not None):
-            raise UnusualError("anchor and tag on lines of their own")
+            raise UnusualError("an anchor or tag stands on a line of its own")
         return " ".join(parts)
 
     def scalar(self, event: Any, props: str) -> Scalar:
         style = event.style or ""
         if style or event.value:
             if props and self.skip():
-                raise UnusualError("a comment between an anchor and a single value")
+                raise UnusualError("a comment stands between an anchor and a single value")
             start = self.at
             self.at = self.ends(event)
         else:
@@ -199,7 +199,7 @@ class _Reader:
             if made.mapping:
                 key = self.key()
                 if self.skip():
-                    raise UnusualError("a comment between a key and its colon")
+                    raise UnusualError("a comment stands between a key and its colon")
                 self.expect(":")
             else:
                 self.expect("-")
@@ -209,10 +209,10 @@ class _Reader:
 
     def key(self) -> Scalar | Alias:
         if self.text[self.at : self.at + 1] == "?" and self.text[self.at + 1 : self.at + 2] in (" ", "\n", ""):
-            raise UnusualError("a key behind `?`")
+            raise UnusualError("a key stands behind `?`")
         key = self.value([], 0, 0)
         if isinstance(key, Collection) or "\n" in key.raw:
-            raise UnusualError("a key of several lines")
+            raise UnusualError("a key has several lines")
         return key
 
     def member(self, key: Scalar | Alias | None, lead: list[Remark], blank: bool, column: int) -> Member:
@@ -225,7 +225,7 @@ class _Reader:
             return Member(Scalar("", "", ""), key, lead, blank, opener)
         between = self.skip()
         if opener and isinstance(event, yaml.CollectionStartEvent) and (event.anchor or event.tag):
-            raise UnusualError("a comment before an anchor")
+            raise UnusualError("a comment stands before an anchor")
         block = isinstance(event, yaml.CollectionStartEvent) and not event.flow_style
         if block and (event.anchor or event.tag):
             props = self.properties(event)
@@ -252,7 +252,7 @@ class _Reader:
     def flow(self, mapping: bool, props: str, before: list[Remark]) -> Collection:
         made = Collection(mapping, flow=True, props=props)
         if before:
-            raise UnusualError("a comment between an anchor and its value")
+            raise UnusualError("a comment stands between an anchor and its value")
         if mapping and not self.text.startswith("{", self.at):  # `[a: b]` is a list of one mapping
             made.pair = True
             made.members.append(self.flow_entry([], False))
@@ -297,7 +297,7 @@ class _Reader:
             self.at = mark
             return Member(Scalar("", "", ""), key, lead, blank)
         if between:
-            raise UnusualError("a comment inside an entry in braces")
+            raise UnusualError("a comment stands inside an entry in braces")
         return Member(self.value([], 0, 0, flow=True), key, lead, blank)
 
 

@@ -74,6 +74,7 @@ def _value(piece: Piece, indent: int, column: int, key: str | None) -> list[str]
         lines[-1] += (", " if number else "") + f"{name} = "
         below = word if key is not None and not word.startswith("x-") else None
         here = len(lines[-1]) + (column if len(lines) == 1 else 0)
+        here = 0 if not _holds_tables(value) else here  # breaking its last list makes a long table no better to read
         made = _value(value, indent, here, below)
         lines[-1] += made[0]
         lines += made[1:]
@@ -85,13 +86,22 @@ def _array(piece: Collection, indent: int, column: int, key: str | None) -> list
     if not piece.members and not piece.trail:
         return ["[]"]
     bare = not piece.trail and not any(member.commented for member in piece.members)
-    tables = any(isinstance(m.value, Collection) and m.value.mapping for m in piece.members)
+    tables = _holds_tables(piece)
     if bare and not (tables and piece.broken):
         items = [_value(member.value, indent, column, key) for member in piece.members]
         line = f"[{', '.join(item[0] for item in items)}]"
         if all(len(item) == 1 for item in items) and column + len(line) <= WIDTH:
             return [line]
     return ["[", *_items(piece, indent + STEP, key), " " * indent + "]"]
+
+
+def _holds_tables(piece: Piece) -> bool:
+    """Whether it is a list of tables, such as the statements of a body."""
+    return (
+        isinstance(piece, Collection)
+        and not piece.mapping
+        and any(isinstance(member.value, Collection) and member.value.mapping for member in piece.members)
+    )
 
 
 def _items(piece: Collection, indent: int, key: str | None) -> list[str]:

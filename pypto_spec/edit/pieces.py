@@ -45,11 +45,12 @@ class Scalar:
 
 @dataclass(slots=True)
 class Alias:
-    """`*name`."""
+    """`*name`, which stands at the offset `at`."""
 
     raw: str
     tail: str = ""
     props: str = ""
+    at: int = 0
 
 
 @dataclass(slots=True)

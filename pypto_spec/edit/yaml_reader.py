@@ -130,9 +130,8 @@ class _Reader:
         """
         event = self.take(yaml.ScalarEvent, yaml.AliasEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent)
         if isinstance(event, yaml.AliasEvent):
-            raw = self.text[self.at : self.ends(event)]
-            self.at = self.ends(event)
-            return Alias(raw)
+            start, self.at = self.at, self.ends(event)
+            return Alias(self.text[start : self.at], at=start)
         props = self.properties(event)
         if isinstance(event, yaml.ScalarEvent):
             return self.scalar(event, props)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pypto_spec.edit.pieces import Alias, Collection, Member, Piece, Scalar, UnusualError
+from pypto_spec.edit.pieces import Alias, Collection, Member, Piece, Remark, Scalar, UnusualError
 
 Expansion = tuple[int, str]
 """Where an alias stands, and the alias as it is written."""
@@ -37,48 +37,40 @@ class _Expander:
         return made
 
     def collection(self, piece: Collection) -> Collection:
-        made = Collection(piece.mapping, piece.flow, [], "", piece.tail, piece.broken, piece.pair, piece.trail)
-        merged: list[Member] = []
+        made = Collection(piece.mapping, piece.flow, [], "", piece.tail, piece.broken, piece.pair)
+        merged: list[Piece] = []
+        waiting: list[Remark] = []
         for member in piece.members:
             if isinstance(member.key, Alias):
                 raise UnusualError("a key is an alias")
             value = self.piece(member.value)
             key = Scalar(member.key.raw, member.key.text, member.key.style) if member.key is not None else None
-            done = Member(value, key, member.lead, member.blank, member.opener, member.inner)
             if key is not None and key.text == "<<" and not key.style:
-                merged.append(done)
-            else:
-                made.members.append(done)
-        self.merge(made, merged)
+                # What it brings comes last; its comments stay where they are.
+                merged.append(value)
+                around = [member.opener, *(remark.text for remark in member.inner), value.tail]
+                waiting += [*member.lead, *(Remark(text) for text in around if text)]
+                continue
+            opener = member.opener
+            if isinstance(value, Collection) and not value.flow and value.tail:  # behind an alias of a block
+                opener, value.tail = value.tail, ""
+            made.members.append(Member(value, key, [*waiting, *member.lead], member.blank, opener, member.inner))
+            waiting = []
+        made.trail = [*waiting, *piece.trail]
+        _merge(made, merged)
         return made
 
-    def merge(self, made: Collection, merged: list[Member]) -> None:
-        known = {member.key.text for member in made.members if isinstance(member.key, Scalar)}
-        for member in merged:
-            value = member.value
-            assert isinstance(value, Collection)
-            parts = [value] if value.mapping else [part.value for part in value.members]
-            entries = [entry for part in parts if isinstance(part, Collection) for entry in part.members]
-            new: list[Member] = []
-            for entry in entries:
-                assert isinstance(entry.key, Scalar)
-                if entry.key.text not in known:
-                    known.add(entry.key.text)
-                    new.append(Member(bare(entry.value), Scalar(entry.key.raw, entry.key.text, entry.key.style)))
-            _keep_comments(made, new, member)
 
-
-def _keep_comments(made: Collection, new: list[Member], merge: Member) -> None:
-    """The comments around `<<: *name` stand around what it brings."""
-    last = merge.value.tail
-    comments = [*merge.lead, *merge.inner]
-    if new:
-        new[0].lead = comments
-        new[0].blank = merge.blank
-        new[-1].value.tail = last
-        made.members += new
-    else:
-        made.trail = [*comments, *made.trail]
+def _merge(made: Collection, merged: list[Piece]) -> None:
+    known = {member.key.text for member in made.members if isinstance(member.key, Scalar)}
+    for value in merged:
+        assert isinstance(value, Collection)
+        parts = [value] if value.mapping else [part.value for part in value.members]
+        for entry in (entry for part in parts if isinstance(part, Collection) for entry in part.members):
+            assert isinstance(entry.key, Scalar)
+            if entry.key.text not in known:
+                known.add(entry.key.text)
+                made.members.append(Member(bare(entry.value), entry.key))
 
 
 def bare(piece: Piece) -> Piece:

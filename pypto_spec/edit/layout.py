@@ -60,4 +60,5 @@ def _laid_out(text: str, format: Format) -> tuple[str, list[str]]:
     from pypto_spec.edit.yaml_reader import read_yaml
 
     pieces = read_yaml(text.removeprefix(mark))
-    return mark + yaml_text(pieces), list(comments(pieces.root))
+    remarks = list(comments(pieces.root))
+    return mark + yaml_text(pieces), remarks

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from pypto_spec.edit.groups import Line, columns
-from pypto_spec.edit.pieces import STEP, WIDTH, Alias, Collection, Member, Piece, Remark, Scalar, Text
+from pypto_spec.edit.pieces import (
+    STEP,
+    WIDTH,
+    Alias,
+    Collection,
+    Member,
+    Piece,
+    Remark,
+    Scalar,
+    Text,
+    has_comments,
+    lift,
+)
 from pypto_spec.edit.words import is_plain, spaced, yaml_quoted
 from pypto_spec.spec.models.prose import prose_fields, section_fields
 
@@ -12,6 +24,7 @@ def yaml_text(text: Text) -> str:
     """The text of a document, with plain line feeds at its line ends and one at its end."""
     lines = list(text.head)
     root = text.root
+    lift(root)
     if isinstance(root, Collection) and _is_block(root, 0, 0, _FORMULAS):
         if root.props:
             lines.append(root.props)
@@ -201,21 +214,16 @@ def _member(member: Member, indent: int, rule: _Rule, width: int) -> list[str]:
 
 def _item(member: Member, indent: int, rule: _Rule, width: int) -> list[str]:
     value = member.value
-    head = " " * indent + "-"
     block = _is_block(value, indent + STEP, indent, rule)
-    if (
-        block
-        and isinstance(value, Collection)
-        and value.members
-        and not (value.props or member.opener or value.members[0].lead)
-        and not (value.flow and value.tail)
-    ):
-        if len(value.members) == 1 and value.mapping and not value.trail:
-            lines = _member(value.members[0], indent + STEP, rule, width)
-        else:
-            lines = _collection(value, indent + STEP, rule)
-        return [f"{head} {lines[0][indent + STEP :]}", *lines[1:]]
-    return _hung(head, " ", member, indent, rule)
+    if not block or not isinstance(value, Collection) or value.props or member.opener or not value.members:
+        return _hung(" " * indent + "-", " ", member, indent, rule)
+    if len(value.members) == 1 and value.mapping:
+        lines = _member(value.members[0], indent + STEP, rule, width) + _remarks(value.trail, indent + STEP)
+    else:
+        lines = _collection(value, indent + STEP, rule)
+    if value.flow and value.tail:
+        lines.append(" " * (indent + STEP) + value.tail)
+    return [f"{' ' * indent}- {lines[0][indent + STEP :]}", *lines[1:]]
 
 
 def _hung(head: str, blanks: str, member: Member, indent: int, rule: _Rule) -> list[str]:
@@ -224,13 +232,14 @@ def _hung(head: str, blanks: str, member: Member, indent: int, rule: _Rule) -> l
     if _is_block(value, len(head) + len(blanks), indent, rule):
         assert isinstance(value, Collection)
         props = f" {value.props}" if value.props else ""
-        tail = value.tail if value.flow else ""
         lead = _remarks(member.inner, indent + STEP)
         lines = [*lead, *_collection(value, indent + STEP, rule)]
-        if opener and tail:  # both cannot stand on the line of the key
-            lines.insert(0, " " * (indent + STEP) + tail)
-            tail = ""
-        return [head + props + opener + _behind(tail), *lines]
+        behind = ""
+        if value.tail and (opener or lead or has_comments(value, inside=True)):
+            lines.append(" " * (indent + STEP) + value.tail)
+        else:
+            behind = _behind(value.tail)
+        return [head + props + opener + behind, *lines]
     if opener or member.inner:
         lines = _lines(value, indent, rule)
         if lines == [""]:
@@ -287,7 +296,9 @@ def _line(member: Member, indent: int, rule: _Rule) -> Line | None:
     """What matters about a member for the alignment of its neighbours; None where it takes more than one line."""
     if member.key is None:
         value = member.value
-        if not isinstance(value, Collection) or not value.mapping or value.flow or len(value.members) != 1:
+        if not isinstance(value, Collection) or not value.mapping or len(value.members) != 1:
+            return None
+        if value.flow and (value.tail or not _is_block(value, indent + STEP, indent, rule)):
             return None
         if value.props or member.opener or value.trail or value.members[0].lead:
             return None

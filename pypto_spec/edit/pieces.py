@@ -102,13 +102,32 @@ class Text:
     foot: list[str] = field(default_factory=list)
 
 
-def has_comments(piece: Piece) -> bool:
-    """Whether a comment stands in a value or behind it."""
-    if piece.tail:
+def has_comments(piece: Piece, inside: bool = False) -> bool:
+    """Whether a comment stands in a value or, where not `inside`, behind it."""
+    if piece.tail and not inside:
         return True
     if not isinstance(piece, Collection):
         return False
     return bool(piece.trail) or any(member.commented for member in piece.members)
+
+
+def lift(piece: Piece) -> None:
+    """Mappings with comments inside get block style, and comments between a dash and a collection go above the dash."""
+    if not isinstance(piece, Collection):
+        return
+    if piece.mapping and piece.flow and piece.members and has_comments(piece, inside=True):
+        piece.flow = False
+        piece.trail += [Remark(piece.tail)] if piece.tail else []
+        piece.tail = ""
+    for member in piece.members:
+        value = member.value
+        lift(value)
+        if not isinstance(value, Collection) or not value.members or member.key is not None:
+            continue
+        if (value.mapping or not value.flow) and not value.props and not member.opener:
+            first = value.members[0]
+            member.lead += [*member.inner, *first.lead]
+            member.inner, first.lead, first.blank = [], [], False
 
 
 def comments(piece: Piece) -> Iterator[str]:

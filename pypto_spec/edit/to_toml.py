@@ -6,7 +6,7 @@ a value, or, where comments stand inside, a row of dotted keys.
 
 from __future__ import annotations
 
-from pypto_spec.edit.pieces import WIDTH, Collection, Member, Piece, Remark, Scalar
+from pypto_spec.edit.pieces import WIDTH, Collection, Member, Piece, Remark, Scalar, has_comments
 from pypto_spec.edit.toml_reader import Statement
 from pypto_spec.edit.toml_values import Sink, toml_value
 from pypto_spec.spec.models.keywords import BLOCK_KEYS
@@ -60,6 +60,13 @@ class _Writer:
             self.remarks([*lead, *value.trail])
             return
         assert isinstance(node, MappingNode)
+        entries = zip(value.members, node.items, strict=True)
+        if not (opener or member.inner) and all(_is_table(entry, item, False) for entry, (_, item) in entries):
+            first = value.members[0]  # a header above nothing but headers says nothing
+            first.lead = [*member.lead, *first.lead]
+            self.table(value, node, path)
+            self.remarks(value.trail)
+            return
         header = self.header(path, member.lead)
         if opener:
             header.comment = opener.pop(0).text
@@ -78,7 +85,7 @@ class _Writer:
         """`key = value`, or a row of dotted keys."""
         value = member.value
         dotted = isinstance(value, Collection) and isinstance(node, MappingNode) and bool(value.members)
-        if dotted and (_commented(value) or (table and _width(value, node, keys) > WIDTH)):
+        if dotted and (has_comments(value, inside=True) or (table and _width(value, node, keys) > WIDTH)):
             assert isinstance(value, Collection) and isinstance(node, MappingNode)
             self.remarks([*member.lead, *([Remark(member.opener)] if member.opener else []), *member.inner])
             for number, (entry, (_, below)) in enumerate(zip(value.members, node.items, strict=True)):
@@ -120,14 +127,7 @@ def _is_table(member: Member, node: Node, top: bool) -> bool:
             and all(isinstance(item, MappingNode) for item in node.items)
             and top
         )
-    return isinstance(node, MappingNode) and (top or not value.flow or _commented(value))
-
-
-def _commented(piece: Piece) -> bool:
-    """Whether comments stand inside of a mapping, not just behind it."""
-    if not isinstance(piece, Collection):
-        return False
-    return bool(piece.trail) or any(member.commented for member in piece.members)
+    return isinstance(node, MappingNode) and (top or not value.flow or has_comments(value, inside=True))
 
 
 def _width(piece: Piece, node: Node, keys: Keys) -> int:

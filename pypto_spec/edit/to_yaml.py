@@ -30,13 +30,16 @@ class _Builder:
         self.tree = tree
         self.table: Collection = root
         self.node: MappingNode = tree
+        self.path: tuple[str, ...] = ()
+        """The keys of the header of `table`."""
         self.waiting: list[Remark] = []
         self.filled: dict[int, int] = {}
         """Tables of each array that have been opened, by the identity of its node."""
 
     def build(self, statements: list[Statement]) -> None:
-        for statement in statements:
-            if statement.value is None and statement.blank and self.waiting and not self.waiting[0].blank:
+        for number, statement in enumerate(statements):
+            divided = self.waiting and not self.waiting[0].blank and statement.blank and statement.value is None
+            if divided and not self.goes_on(statements[number:]):
                 # They follow what stands above, and an empty line divides them from what comes.
                 self.table.trail += self.taken()
             if statement.header:
@@ -47,12 +50,21 @@ class _Builder:
                 self.waiting.append(Remark(statement.comment, statement.blank))
         self.root.trail += self.waiting
 
+    def goes_on(self, rest: list[Statement]) -> bool:
+        """Whether the table that is open gets more members."""
+        after = next((statement for statement in rest if statement.keys), None)
+        if after is None or not after.header:
+            return after is not None
+        path = tuple(key.text for key in after.keys)
+        return len(path) > len(self.path) and path[: len(self.path)] == self.path
+
     def taken(self) -> list[Remark]:
         waiting, self.waiting = self.waiting, []
         return waiting
 
     def open(self, statement: Statement) -> None:
         self.table, self.node = self.root, self.tree
+        self.path = tuple(key.text for key in statement.keys)
         blank = statement.blank
         for place, key in enumerate(statement.keys):
             last = place + 1 == len(statement.keys)

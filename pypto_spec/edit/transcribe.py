@@ -11,7 +11,7 @@ from pypto_spec.edit.aliases import written_out
 from pypto_spec.edit.layout import formatted
 from pypto_spec.edit.layout_toml import toml_text
 from pypto_spec.edit.layout_yaml import yaml_text
-from pypto_spec.edit.pieces import Collection, Text, UnusualError, plain_lines
+from pypto_spec.edit.pieces import Collection, Text, UnusualError, lift, plain_lines
 from pypto_spec.edit.same import same_tree
 from pypto_spec.edit.to_toml import toml_statements
 from pypto_spec.edit.to_yaml import yaml_pieces
@@ -64,6 +64,7 @@ def transcribe(source: Source, format: Format, to: Format) -> Transcribed:
 def _to_toml(source: Source, tree: MappingNode) -> Transcribed:
     _refuse_nulls(tree)
     pieces = read_yaml(source.text)
+    lift(pieces.root)
     root, found = written_out(pieces.root)
     assert isinstance(root, Collection)
     head = [Statement(comment=line) for line in pieces.head if line.startswith("#")]

@@ -32,8 +32,13 @@ def toml_value(piece: Piece, node: Node, sink: Sink, long: bool = False) -> Piec
     if isinstance(piece, Collection) and isinstance(node, MappingNode):
         made = Collection(mapping=True, flow=True)
         for member, (key, below) in zip(piece.members, node.items, strict=True):
-            sink.put(*(remark.text for remark in member.lead), member.opener)
-            sink.put(*(remark.text for remark in member.inner))
+            opener = [*([Remark(member.opener)] if member.opener else []), *member.inner]
+            sink.put(*(remark.text for remark in member.lead))
+            if isinstance(member.value, Collection) and not member.value.mapping and member.value.members:
+                first = member.value.members[0]  # what stands behind `body:` stands behind its bracket
+                first.lead = [*opener, *first.lead]
+            else:
+                sink.put(*(remark.text for remark in opener))
             value = toml_value(member.value, below, sink)
             _hoist_tail(member.value, value, sink)
             made.members.append(Member(value, Scalar(key.text, key.text, BARE)))

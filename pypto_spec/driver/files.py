@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -11,17 +12,18 @@ from pypto_spec.driver.inputs import UsageError
 
 
 def write_file(path: str, text: str) -> None:
-    """Replace a file by a new text in one step. Raises UsageError where that cannot be done."""
-    target = Path(path)
+    """Replace a file by a new text in one step. Raises UsageError where that cannot be done.
+
+    A file that is there keeps its permissions; behind a symbolic link it is the file itself that is replaced.
+    """
+    target = Path(os.path.realpath(path))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, made = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(text.encode())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(made, 0o666 & ~mask)
+            os.chmod(made, _mode(target))
             os.replace(made, target)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -29,3 +31,12 @@ def write_file(path: str, text: str) -> None:
             raise
     except OSError as error:
         raise UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from error
+
+
+def _mode(target: Path) -> int:
+    """The permissions of a file that is there, else those that a new file gets."""
+    with contextlib.suppress(OSError):
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -33,3 +33,4 @@ CONFLICTING_KEYS = rule("PS1022", "conflicting-keys", Severity.ERROR, "keys that
 DEBUG_TEXT = rule("PS1060", "debug-text", Severity.ERROR, "a text that a kernel is to print cannot be printed so")
 CANNOT_DISABLE = rule("PS1023", "cannot-disable", Severity.WARNING, "an error's code among those to switch off")
 CANNOT_INSIST = rule("PS1024", "cannot-insist", Severity.WARNING, "an `error` beside a loop that changes nothing there")
+NO_NULL = rule("PS1061", "no-null-in-toml", Severity.ERROR, "a value left empty, for which TOML has no form")

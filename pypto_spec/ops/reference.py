@@ -321,7 +321,7 @@ def _recipe(op: Op, precision: Literal["exact", "fast"]) -> tuple[str, list[str]
     scratch = f"scratch {' + '.join(f'{n} B' for n in areas)}" if areas else "no scratch"
     if not steps:
         return "no instruction", []
-    lines = [_step(step) for step in steps[:SHOWN]]
+    lines = [step_text(step) for step in steps[:SHOWN]]
     if len(steps) > SHOWN:
         lines.append(f"... {len(steps) - SHOWN} more")
     return f"{len(steps)} call{'' if len(steps) == 1 else 's'}, {scratch}", lines
@@ -334,7 +334,8 @@ def _block(lines: list[str]) -> Iterator[str]:
         yield "  ```"
 
 
-def _step(step: Step) -> str:
+def step_text(step: Step) -> str:
+    """A call of a recipe as the page prints it: operands by the names of their fields."""
     if isinstance(step, InnerBarrier):
         return f"PipeBarrier<PIPE_{step.pipe.upper()}>()"
     assert isinstance(step, Instr)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pypto_spec.ir.expr import Index, bounds
-from pypto_spec.ir.nodes import Buffer, BufferRef, Value
+from pypto_spec.ir.nodes import Buffer, BufferRef, Op, Value
 from pypto_spec.ir.recipe import OpRecipe
 from pypto_spec.ir.types import TileType
 from pypto_spec.report.map.lives import Scratch
@@ -19,6 +19,7 @@ class Places:
     def __init__(self, buffers: Mapping[str, Buffer], precision: Literal["exact", "fast"]) -> None:
         self.buffers = {name: b for name, b in buffers.items() if b.address is not None and b.bytes is not None}
         self.precision: Literal["exact", "fast"] = precision
+        self._sizes: dict[Op, tuple[int, ...]] = {}
 
     def value(self, value: Value) -> tuple[Range, ...]:
         """The bytes of a value: one range for each slot it may be in."""
@@ -28,7 +29,9 @@ class Places:
 
     def scratch(self, area: Scratch) -> tuple[Range, ...]:
         """The bytes of a scratch area, as many as the recipe asks for."""
-        sizes = area.op.defn.scratch(OpRecipe(area.op, self.precision))
+        sizes = self._sizes.get(area.op)
+        if sizes is None:
+            sizes = self._sizes[area.op] = area.op.defn.scratch(OpRecipe(area.op, self.precision))
         buffer = self.buffers.get(area.ref.buffer)
         whole = buffer.bytes or 0 if buffer is not None else 0
         return self._ranges(area.ref, sizes[area.number] if area.number < len(sizes) else whole)

@@ -61,6 +61,16 @@ class Span:
     def start(self) -> tuple[int, int]:
         return self.line, self.col
 
+    @property
+    def offsets(self) -> tuple[int, int]:
+        """Code-point offsets of its start and end in the text of its source."""
+        starts = self.source.line_starts()
+        return starts[self.line - 1] + self.col - 1, starts[self.end_line - 1] + self.end_col - 1
+
+    def part(self, start: int, end: int) -> Span:
+        """The span of two offsets of the same source."""
+        return Span(self.source, *self.source.position(start), *self.source.position(end))
+
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.col}"
 

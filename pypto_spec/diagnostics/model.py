@@ -102,6 +102,11 @@ class Diagnostic:
         return self.severity if self.severity is not None else self.rule.severity
 
 
+def accessed(tensor: str, access: str) -> Repair:
+    """Another `access` of an argument of the program."""
+    return Repair("set", None, ("tensors", tensor, "access"), access, title=f"declare `{tensor}` as `access: {access}`")
+
+
 ALIASED = "used here through this alias"
 """The label of an alias that brought a part of the text to where it is wrong: an edit there changes more places."""
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pypto_spec.diagnostics.model import CompileError, Diagnostic, Fix, Repair
 from pypto_spec.diagnostics.span import Source, Span
 from pypto_spec.edit.changes import Change, Changes, Format, joined
+from pypto_spec.spec.flow import is_plain, is_plain_in_block
+from pypto_spec.spec.flow import quoted as in_quotes
 from pypto_spec.spec.load import format_of, load
 from pypto_spec.spec.models.keywords import BLOCK_KEYS, default_table
 from pypto_spec.spec.models.statement import SIBLINGS
@@ -19,7 +21,7 @@ PLATFORM = "platform"
 
 def repaired(found: Sequence[Diagnostic], source: Source, format: Format | None = None) -> list[Diagnostic]:
     """The findings with a fix for each repair that the text allows; repairs of other files are left out."""
-    if not any(d.repairs for d in found):
+    if not any(d.repairs or any(map(_may_need_quotes, d.fixes)) for d in found):
         return list(found)
     form = format or format_of(source.name)
     try:
@@ -30,8 +32,14 @@ def repaired(found: Sequence[Diagnostic], source: Source, format: Format | None 
     made: list[Diagnostic] = []
     for diagnostic in found:
         fixes = [fix for repair in diagnostic.repairs if (fix := editor.fix(repair)) is not None]
-        made.append(replace(diagnostic, fixes=(*diagnostic.fixes, *fixes), repairs=()) if fixes else diagnostic)
+        written = [quoted for fix in diagnostic.fixes if (quoted := editor.quoted(fix)) is not None]
+        made.append(replace(diagnostic, fixes=(*written, *fixes), repairs=()))
     return made
+
+
+def _may_need_quotes(fix: Fix) -> bool:
+    """Whether a replacement within a scalar may end it, or be read in another way."""
+    return any(char in fix.replacement for char in ",[]{}:#\"'\\")
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,27 @@ class Repairs:
         span = span_between(source, whole.start, whole.end)
         return Fix(span, whole.text, repair.safe, repair.title)
 
+    def quoted(self, fix: Fix) -> Fix | None:
+        """A fix of a part of a scalar so that the scalar stays one; None where that takes more than quotes."""
+        if fix.span.source.text != self.root.source.text or not _may_need_quotes(fix):
+            return fix
+        start, end = fix.span.offsets
+        spot = self.spot(fix.span)
+        node = spot.value if spot is not None else None
+        if not isinstance(node, ScalarNode) or not node.start <= start <= end <= node.end or node.via:
+            return fix
+        if (start, end) in ((node.start, node.end), (node.start, node.start)):
+            return fix  # all of it, or something in front of it
+        text = self.root.source.text
+        style = node.style.lstrip("=")
+        if style:
+            return None if style[0] in fix.replacement or ("\\" in fix.replacement and style != "'") else fix
+        new = text[node.start : start] + fix.replacement + text[end : node.end]
+        parent = spot.chain[-1][0] if spot is not None else self.root
+        if is_plain(new) or (not parent.flow and is_plain_in_block(new)):
+            return fix
+        return replace(fix, span=span_between(self.root.source, node.start, node.end), replacement=in_quotes(new))
+
     def _change(self, repair: Repair) -> Change | None:
         spot = self.spot(repair.at) if repair.at is not None else None
         if repair.at is not None and spot is None:
@@ -86,7 +115,7 @@ class Repairs:
                 if isinstance(parent, MappingNode)
                 else None
             )
-        return self._remove(base, path)
+        return self._without(base, path, repair.value)
 
     # --- where ---
 
@@ -131,9 +160,17 @@ class Repairs:
         item = spot.value
         if isinstance(parent, SequenceNode):
             return item if isinstance(item, MappingNode) else None
-        if isinstance(item, MappingNode) and not (path and self._beside(str(name), str(path[0]))):
+        beside = bool(path) and self._beside(str(name), str(path[0]))
+        if isinstance(item, MappingNode) and not beside:
             return item
+        if not beside and self._is_statement(spot):
+            return None  # `let` has no fields
         return parent
+
+    def _is_statement(self, spot: Spot) -> bool:
+        """Whether a spot is the keyword of a statement."""
+        place, (parent, name) = self.statement(spot), spot.chain[-1]
+        return place is not None and place[0].items[place[1]] is parent and str(name) in default_table()
 
     def _beside(self, keyword: str, key: str) -> bool:
         """Whether a key stands beside a keyword and not in its mapping."""
@@ -188,6 +225,14 @@ class Repairs:
             return self.changes.drop(*place)
         return self.changes.drop(parent, name) if isinstance(parent, SequenceNode) and isinstance(name, int) else None
 
+    def _without(self, base: MappingNode, path: Sequence[str | int], others: object) -> Change | None:
+        """Take an entry away, and with it `others`, keys beside it that mean nothing without it."""
+        first = self._remove(base, path)
+        more = [self.changes.remove(base, key) for key in others if key in base] if isinstance(others, tuple) else []
+        if first is None or not more:
+            return first
+        return joined(self.changes.text, [first, *(change for change in more if change is not None)])
+
     def _drop_empty(self, spot: Spot) -> Change | None:
         """The key of a list that would be empty goes with its last item."""
         before = [key for _, key in spot.chain[:-1]]
@@ -199,8 +244,8 @@ class Repairs:
         if not isinstance(parent, MappingNode) or str(path[-1]) not in parent.entries:
             return None
         alone = len(parent.entries) == 1 and len(path) > 1 and not isinstance(path[-2], int)
-        if alone:
-            return self._remove(base, path[:-1])
+        if alone and (whole := self._remove(base, path[:-1])) is not None:
+            return whole
         return self.changes.remove(parent, str(path[-1]))
 
 

@@ -42,6 +42,11 @@ def is_plain(text: str) -> bool:
         return False
 
 
+def is_plain_in_block(text: str) -> bool:
+    """Whether a text needs no quotes in YAML outside of brackets."""
+    return is_plain(text[:1]) and text[-1:] not in ": " and not re.search(r": | #|[\x00-\x1f\x7f]", text)
+
+
 def quoted(text: str) -> str:
     """A text in double quotes, as YAML and TOML both read it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")

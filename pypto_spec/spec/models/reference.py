@@ -13,7 +13,8 @@ from pypto_spec.diagnostics.suggest import closest
 from pypto_spec.spec.flow import flow
 from pypto_spec.spec.models.base import Model
 from pypto_spec.spec.models.keywords import Keyword, default_table
-from pypto_spec.spec.models.places import Place, find, first_keys, inside, key_of, keys_inside, schema_of, walk
+from pypto_spec.spec.models.places import Place, find, first_keys, inside, key_of, keys_inside, walk
+from pypto_spec.spec.models.ways import schema_of
 from pypto_spec.spec.models.words import DESCRIPTIONS
 
 _EXPRESSION = {"integer", "number", "string"}

@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": "say what a code, a keyword, a field or a function means",
     "explain-tiling": "show how a matmul is cut for L0, and why",
     "fmt": "put specs into the project's style",
+    "fix": "apply the fixes of findings",
     "lower": "show the program after a pass, or find the pass that changed a result",
     "map": "draw what lives where on chip, and when",
     "mutate": "drop every flag and barrier in turn and see who objects",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pypto_spec.diagnostics.model import Repair
 from pypto_spec.diagnostics.rules.hints import SLICE_COPIED
 from pypto_spec.ir.expr import Index, to_text
 from pypto_spec.ir.nodes import Op, Program, Region, Stmt
@@ -56,6 +57,9 @@ class _Canonicalizer(Rewriter):
             helps=[
                 f"start at a multiple of {block} {what}s, and the slice costs nothing",
                 "or write `extract` in place of `slice`, if the copy is meant",
+            ],
+            fixes=[
+                Repair("rename", op.loc.span, ("slice",), "extract", title="write `extract`, which is a copy by name")
             ],
         )
 

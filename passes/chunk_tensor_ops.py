@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pypto_spec.diagnostics.model import CompileError, diagnose
+from pypto_spec.diagnostics.model import CompileError, Repair, diagnose
 from pypto_spec.diagnostics.rules.cores import BLOCKS
 from pypto_spec.diagnostics.rules.memory import ROW_TOO_WIDE
 from pypto_spec.ir.expr import Index, Sym, ceil_div, sym
@@ -108,6 +108,7 @@ class _Chunked:
                 BLOCKS, region.loc.field("blocks"), f"`blocks: {region.blocks}`, but region `{region.name}` {why}",
                 label="more than one block is asked for here",
                 helps=["leave `blocks` out, or put an `spmd` around the region and share the work out by hand"],
+                fixes=[Repair("remove", region.loc.field("blocks"), ("blocks",), title="leave `blocks` out")],
             )
         ])  # fmt: skip
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pypto_spec.diagnostics.model import Repair
 from pypto_spec.diagnostics.rules.flow import UNREACHABLE
 from pypto_spec.ir.expr import Index, Sym, bounds, sym
 from pypto_spec.ir.jumps import jumps, leaves
@@ -134,6 +135,7 @@ class _Lowering:
             "control never comes to this statement",
             label="left out of the kernel",
             helps=["remove it, or put the `break` or `continue` before it under an `if`"],
+            fixes=[Repair("remove", rest[0].loc.span, safe=True, title="remove the statement")],
         )
 
 

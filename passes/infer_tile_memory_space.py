@@ -9,10 +9,10 @@ and the `slice` itself is gone. What cannot get where it is needed is an error t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pypto_spec.diagnostics.model import CompileError, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Label, Repair, diagnose
 from pypto_spec.diagnostics.rules.memory import NO_PATH
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.expr import Index, add, to_text
@@ -269,8 +269,19 @@ class _Inferrer(Rewriter):
             secondary=[Label(origin.span, f"`{name}` is put in `{have.value}` here")] if origin else [],
             notes=[note],
             helps=helps,
+            fixes=list(self._elsewhere(origin, name, have, want, way)),
         )
         return CompileError([found])
+
+    def _elsewhere(
+        self, origin: Loc | None, name: str, have: Memory, want: Memory, way: tuple[Memory, ...] | None
+    ) -> Iterator[Repair]:
+        """A load into the memory from where there is a way."""
+        through = route(self.target, Memory.GM, want)
+        if way is None and have is not want and origin is not None and through is not None:
+            memory = through[1].value
+            title = f"load `{name}` into `{memory}`"
+            yield Repair("set", origin.span, ("memory",), memory, title=title)
 
 
 def _without_slices(body: tuple[Stmt, ...], windows: dict[Value, Window]) -> tuple[Stmt, ...]:
@@ -317,6 +328,7 @@ def _bad_result(op: Op, memory: Memory, allowed: tuple[Memory, ...], target: Tar
         op.loc.field("memory"),
         f"no path to `{memory.value}`: `{op.name}` puts its result in {words}",
         label="not here",
+        fixes=[Repair("remove", op.loc.field("memory"), ("memory",), title="leave `memory` out")],
         notes=[note] if op.defn.effects == "reads_gm" else [],
         helps=helps,
     )

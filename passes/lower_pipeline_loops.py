@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from pypto_spec.diagnostics.model import CompileError, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Label, Repair, diagnose
 from pypto_spec.diagnostics.rules.sync import PINNED_IN_PIPELINE, PIPELINE_KEPT
 from pypto_spec.ir.condition import decide
 from pypto_spec.ir.expr import Index, Sym, add, floordiv, mod, mul, sym, symbols
@@ -280,6 +280,7 @@ def _pinned_in_pipeline(loop: For, op: Op, value: Value, buffer: Buffer) -> Comp
                     f"or write `for` in place of `pipeline`, `slots: {depth}` at the buffer and "
                     f"`slot: {loop.index.name} % {depth}` here",
                 ],
+                fixes=[Repair("remove", op.loc.field("buffer"), ("buffer",), ("slot",), title="leave `buffer` out")],
             )
         ]
     )

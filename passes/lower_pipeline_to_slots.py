@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pypto_spec.diagnostics.model import Repair
 from pypto_spec.diagnostics.rules.sync import SLOTS_DECLINED
 from pypto_spec.ir.expr import mod, sym, to_text
 from pypto_spec.ir.naming import split
@@ -120,6 +121,7 @@ class _Slots(Rewriter):
             label="lowered by copies of its body",
             notes=["the result is the same, and so is the overlap of loads and compute as far as memory goes"],
             helps=["change that, or write `target: {planner: pypto}`, which copies the body of every pipeline"],
+            fixes=[Repair("set", None, ("target", "planner"), "pypto", title="plan with `planner: pypto`")],
             allow=loop.allow | self.allow,
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pypto_spec.diagnostics.model import CompileError, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Label, Repair, diagnose
 from pypto_spec.diagnostics.rules.cores import MIXED_CORES, NESTED_LAUNCH, WRONG_CORE
 from pypto_spec.diagnostics.rules.shapes import RUNTIME_SIZE
 from pypto_spec.diagnostics.span import Loc
@@ -144,6 +144,11 @@ class Outliner(Rewriter):
                 f"`core: {region.core}`, but `{sure.name}` in region `{region.name}` runs on {NAMES[found]}",
                 label=f"its statements run on `{found}`", secondary=[Label(sure.loc.span, f"this one needs `{found}`")],
                 helps=[f"write `core: {found}`, or leave `core` out"],
+                fixes=[
+                    Repair(
+                        "set", region.loc.field("core"), ("core",), found, safe=True, title=f"write `core: {found}`"
+                    )
+                ],
             )
         ])  # fmt: skip
 

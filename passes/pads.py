@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, Repair, diagnose
 from pypto_spec.diagnostics.rules.shapes import WRONG_PAD
 from pypto_spec.ir.naming import split
 from pypto_spec.ir.nodes import Op, Region, Value
@@ -52,4 +52,5 @@ def _check(op: Op, fill: Op) -> Iterator[Diagnostic]:
         label=f"`{name}` is padded with `{found}`",
         secondary=[Label(fill.loc.field("pad"), f"`{wanted}` would change nothing")],
         helps=[f"fill it with `pad: {wanted}`", "or leave `fillpad` out: a reduction takes the valid part alone"],
+        fixes=[Repair("set", fill.loc.field("pad"), ("pad",), wanted, title=f"write `pad: {wanted}`")],
     )

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import replace
 from math import copysign
 
+from pypto_spec.diagnostics.model import Repair
 from pypto_spec.diagnostics.rules.names import UNUSED_VALUE
 from pypto_spec.ir.arguments import compared, indices_of
 from pypto_spec.ir.condition import decide
@@ -250,6 +251,7 @@ def _warn(region: Region, live: set[Value], context: Context) -> None:
             label="nothing uses this; it is left out of the kernel",
             helps=[f"store `{name}` to a tensor, or remove the statement"],
             allow=op.allow | region.allow,
+            fixes=[Repair("remove", op.loc.span, safe=True, title=f"remove the statement that binds `{name}`")],
         )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pypto_spec.diagnostics.model import Label, Sink
+from pypto_spec.diagnostics.model import Label, Repair, Sink
 from pypto_spec.diagnostics.rules.names import UNDEFINED_CONTENTS
 from pypto_spec.ir.condition import condition_symbols, holds
 from pypto_spec.ir.expr import Sym, to_text
@@ -106,6 +106,7 @@ def _adds(op: Op, field_: str, starts: Mapping[Sym, int]) -> bool:
 def _report(op: Op, field_: str, value: Value, origin: Op, loops: Sequence[For], sink: Sink) -> None:
     name, created = value.name.split(".")[0], origin.result.name.split(".")[0]
     what = f"`{name}` is" if name == created else f"`{name}` is a part of `{created}`,"
+    fixes: list[Repair] = []
     when = "in the first round of its loop" if loops else "before anything is written to it"
     if field_ == op.defn.reuses:
         start = f"start from zero with `{op.name.removesuffix('_acc')}`"
@@ -119,6 +120,7 @@ def _report(op: Op, field_: str, value: Value, origin: Op, loops: Sequence[For],
     elif isinstance(origin.result.type, TileType) and origin.result.type.memory is Memory.ACC:
         helps = ["give it contents first, with `matmul` or with a `matmul_acc` whose `init` holds in the first round"]
     else:
+        fixes = [_full(origin)]
         helps = [
             f"start from a value: `- full: {{into: {created}, ..., value: 0}}`",
             f"or bind `{created}` again before it is read; a `load` and every other statement makes its own tile, "
@@ -131,7 +133,16 @@ def _report(op: Op, field_: str, value: Value, origin: Op, loops: Sequence[For],
         label="reads undefined elements",
         secondary=[Label(origin.loc.span, f"`{created}` is created here")],
         helps=helps,
+        fixes=fixes,
     )
+
+
+def _full(origin: Op) -> Repair:
+    """A tile of zeros in the place of one without contents."""
+    start, _ = origin.loc.span.offsets
+    keyword = origin.loc.span.part(start, start + len(origin.name))
+    also = ((keyword, "full"),) if origin.name == "create_tile" else ()
+    return Repair("set", origin.loc.span, ("value",), 0, title="start from zeros: `full` with `value: 0`", also=also)
 
 
 def _is_first(loop: For) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pypto_spec.diagnostics.model import CompileError, diagnose
+from pypto_spec.diagnostics.model import CompileError, Repair, diagnose
 from pypto_spec.diagnostics.rules.flow import UNROLL_COUNT
 from pypto_spec.ir.expr import Index
 from pypto_spec.ir.naming import Names
@@ -60,6 +60,7 @@ def _too_many(loop: For) -> CompileError:
                 f"unrolling makes more than {MOST_STATEMENTS} statements of this region",
                 label="unrolled here",
                 helps=["write `for` in place of `unroll`, or unroll the innermost loop only"],
+                fixes=[Repair("rename", loop.loc.span, ("unroll",), "for", title="write `for` in place of `unroll`")],
             )
         ]
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
-from pypto_spec.diagnostics.model import Label
+from pypto_spec.diagnostics.model import Label, Repair
 from pypto_spec.diagnostics.rules.memory import BAD_ADDRESS, BUFFER_TOO_SMALL, OVERWRITTEN
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.expr import Index, Quot, bounds, sub
@@ -110,6 +110,10 @@ class _Region:
                 helps=[
                     f"write `bytes: {offset + kind.bytes}` or more, or leave `bytes` out: a slot is then as large as "
                     "its largest tile"
+                ],
+                fixes=[
+                    _number(buffer, "bytes", offset + kind.bytes),
+                    Repair("remove", buffer.loc.field("bytes"), ("bytes",), title="leave `bytes` out"),
                 ],
                 figures=[("needed_bytes", offset + kind.bytes), ("available_bytes", buffer.bytes)],
             )
@@ -290,6 +294,7 @@ def _alone(buffer: Buffer, asked: int, context: Context) -> bool:
             label=f"{size(end - start)} from here on",
             helps=["leave `address` out: the compiler then finds a place", *_lowest(capacity - (end - start), unit)],
             figures=[("start", start), ("end", end), ("available_bytes", capacity)],
+            fixes=[_anywhere(buffer)],
         )
     elif start % unit:
         context.sink.report(
@@ -299,6 +304,7 @@ def _alone(buffer: Buffer, asked: int, context: Context) -> bool:
             "grid",
             label=f"a multiple of {unit} is needed",
             helps=[f"write {start // unit * unit} or {(start // unit + 1) * unit}"],
+            fixes=[_number(buffer, "address", (start // unit + 1) * unit), _anywhere(buffer)],
         )
     elif buffer.slots > 1 and buffer.bytes % unit:
         context.sink.report(
@@ -308,6 +314,7 @@ def _alone(buffer: Buffer, asked: int, context: Context) -> bool:
             f"`{memory.value}`, which is not on its {unit} B grid",
             label=f"a multiple of {unit} is needed",
             helps=[f"write {(buffer.bytes // unit + 1) * unit}"],
+            fixes=[_number(buffer, "bytes", (buffer.bytes // unit + 1) * unit)],
         )
     else:
         return False
@@ -330,4 +337,13 @@ def _clash(first: Buffer, second: Buffer, context: Context) -> None:
         secondary=[Label(other.loc.field("address"), f"`{other.name}`: bytes {c} to {d}")],
         helps=["leave `address` out where a place does not matter: the compiler then finds one"],
         figures=[("start", max(a, c)), ("end", min(b, d))],
+        fixes=[_anywhere(at)],
     )
+
+
+def _number(buffer: Buffer, key: str, value: int) -> Repair:
+    return Repair("set", buffer.loc.field(key), (key,), value, title=f"write `{key}: {value}`")
+
+
+def _anywhere(buffer: Buffer) -> Repair:
+    return Repair("remove", buffer.loc.field("address"), ("address",), title="leave `address` out")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, Repair, diagnose
 from pypto_spec.diagnostics.rules.memory import SLOTS_REFUSED
 from pypto_spec.diagnostics.span import Span
 from pypto_spec.ir.expr import Expr, Index, to_text
@@ -92,6 +92,7 @@ def _refusal(buffer: Buffer, reason: _Reason) -> Diagnostic:
         label=reason.label,
         secondary=labels,
         helps=["plan with `target: {planner: pypto}`, which takes any slots, or change what the reason names"],
+        fixes=[Repair("set", None, ("target", "planner"), "pypto", title="plan with `planner: pypto`")],
     )
 
 

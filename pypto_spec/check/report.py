@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from pypto_spec.check.model import Execute, Touch
-from pypto_spec.diagnostics.model import Label, Rule, Sink
+from pypto_spec.diagnostics.model import Label, Repair, Rule, Sink
 from pypto_spec.diagnostics.rules.sync import (
     FLAG_ID,
     FLAG_KIND,
@@ -40,6 +41,15 @@ def _statement(keyword: str, node: FlagNode) -> str:
     return f"`- {keyword}: {{from: {node.source}, to: {node.target}, id: {_id(node)}}}`"
 
 
+def _flagged(where: Literal["before", "after"], keyword: str, node: FlagNode) -> Repair:
+    """A statement more that sets a flag, or waits for it."""
+    number = node.id if isinstance(node.id, int) else to_text(node.id)
+    fields = {"from": node.source, "to": node.target, "id": number}
+    return Repair(
+        where, node.loc.span, value={keyword: fields}, title=f"put a `{keyword}` {where.replace('after', 'behind')} it"
+    )
+
+
 class Reporter:
     """Words and counts the findings of one region."""
 
@@ -51,14 +61,16 @@ class Reporter:
     def _report(
         self, rule: Rule, loc: Loc, message: str, label: str, helps: Sequence[str] = (),
         secondary: Sequence[Label] = (), figures: Sequence[tuple[str, int | str]] = (), notes: Sequence[str] = (),
+        fixes: Sequence[Repair] = (),
     ) -> None:  # fmt: skip
         self.refused = True
         places = list(secondary)
         if loc.dump is not None:
             places.append(Label(loc.dump, "here in the dump"))
         self.sink.report(
-            rule, loc.span, message, label=label, helps=helps, secondary=places, figures=figures, notes=notes
-        )
+            rule, loc.span, message, label=label, helps=helps, secondary=places, figures=figures, notes=notes,
+            fixes=fixes,
+        )  # fmt: skip
 
     # Races
 
@@ -167,6 +179,7 @@ class Reporter:
              + ("" if always else ", on every path; for a loop: once before the loop, then at the end of its body")],
             [Label(former.loc.span, "the last set was consumed here")] if former is not None and again else (),
             _figures(node),
+            fixes=[_flagged("before", "set_flag", node)] if always and not again else [],
         )  # fmt: skip
 
     def set_twice(self, node: SetFlag, former: SetFlag | None, always: bool) -> None:
@@ -201,7 +214,7 @@ class Reporter:
         self._report(
             FLAG_LEFT_SET, node.loc, f"the flag {_flag(node)} is still set at the end of the region{path}",
             "no wait consumes this", [f"put {_statement('wait_flag', node)} after it, at the latest after the loop"],
-            (), _figures(node),
+            (), _figures(node), fixes=[_flagged("after", "wait_flag", node)] if always else [],
         )  # fmt: skip
 
     # Unit flags

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pypto_spec.diagnostics.model import Sink
+from pypto_spec.diagnostics.model import Repair, Sink
 from pypto_spec.diagnostics.rules.shapes import WINDOW_MAY_LEAVE
 from pypto_spec.ir.expr import Sym, evaluate, to_text
 from pypto_spec.ir.nodes import Grid, Op, Program, Region
@@ -103,7 +103,22 @@ class _Finder:
                 "or let the loop end where whole windows do",
             ],
             allow=op.allow | region.allow,
+            fixes=[_guarded(op, axis, fits, len(kind.shape))] if op.name == "load" else [],
         )
+
+
+def _guarded(op: Op, axis: int, fits: str, rank: int) -> Repair:
+    """`valid` with what exists along one axis, and the window's extents along the others."""
+    shape = op.attrs["shape"]
+    assert isinstance(shape, tuple)
+    given = op.attrs.get("valid", shape)
+    assert isinstance(given, tuple) and len(given) == rank
+    valid = [fits if n == axis else _plain(extent) for n, extent in enumerate(given)]
+    return Repair("set", op.loc.span, ("valid",), valid, title=f'let only "{fits}" be valid along axis {axis}')
+
+
+def _plain(extent: object) -> int | str:
+    return extent if isinstance(extent, int) else to_text(extent)  # type: ignore[arg-type]
 
 
 def _samples(dims: Sequence[Sym]) -> Iterator[dict[Sym, int]]:

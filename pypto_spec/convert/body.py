@@ -18,7 +18,7 @@ from pypto_spec.convert.numbers import is_number
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.convert.ranges import as_found, constants_in
 from pypto_spec.convert.scope import Name
-from pypto_spec.diagnostics.model import CompileError
+from pypto_spec.diagnostics.model import CompileError, Repair
 from pypto_spec.diagnostics.rules.cores import BAD_INSTRUCTION
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME
 from pypto_spec.diagnostics.rules.sync import FLAG_UNDER_AUTO
@@ -185,6 +185,10 @@ class BodyReader:
                     "remove the flags and barriers",
                     "or take them all into your own hands: `target: {sync: manual}`; the checker then says what is "
                     "missing",
+                ],
+                fixes=[
+                    Repair("remove", item.span, title=f"remove the `{word}`"),
+                    Repair("set", None, ("target", "sync"), "manual", title="write `sync: manual` in `target`"),
                 ],
             )
         if not isinstance(value, MappingNode):

@@ -11,11 +11,11 @@ from pypto_spec.convert.carried import Block
 from pypto_spec.convert.context import PoisonedError, Reading
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.convert.scope import Name, Place, span_of
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, has_errors
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, Repair, has_errors
 from pypto_spec.diagnostics.rules.calls import BAD_CALL, FUNCTION_CYCLE, TOO_MUCH_INLINED
 from pypto_spec.diagnostics.rules.names import UNKNOWN_FUNCTION
 from pypto_spec.diagnostics.span import Loc
-from pypto_spec.diagnostics.suggest import did_you_mean
+from pypto_spec.diagnostics.suggest import closest, did_you_mean
 from pypto_spec.ir.expr import Index
 from pypto_spec.ir.nodes import Call, Stmt, Value
 from pypto_spec.ir.types import ArrayType, ScalarType, TensorType, TileType
@@ -88,6 +88,7 @@ class CallReader:
                 label=f"{len(into)} of {len(returns)}",
                 secondary=[Label(function.key.span, f"returns {', '.join(returns) or 'nothing'}")],
                 helps=[f"write `into: [{', '.join(returns)}]`" if returns else "leave `into` out"],
+                fixes=[] if returns else [Repair("remove", span_of(place), ("into",), title="leave `into` out")],
             )
         texts = [reading.text(node) for node in into]
         for number, text in enumerate(texts):
@@ -256,6 +257,7 @@ class CallReader:
                     (did_you_mean(name, missing) if unknown else None)
                     or f"write `args: {{{', '.join(f'{n}: ...' for n in wanted)}}}`"
                 ],
+                fixes=_renamed(name, missing, where) if unknown else [],
             )
         made: list[Name] = []
         for name in wanted:
@@ -353,3 +355,11 @@ def _article(word: object) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _renamed(name: str, missing: list[str], where: Place) -> list[Repair]:
+    """The name of an argument that is meant: the nearest, or the only one that is not given yet."""
+    near = closest(name, missing) or missing
+    if len(near) != 1:
+        return []
+    return [Repair("rename", span_of(where), (name,), near[0], title=f"write `{near[0]}` in place of `{name}`")]

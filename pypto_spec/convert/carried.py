@@ -9,6 +9,7 @@ from pypto_spec.convert.context import Reading
 from pypto_spec.convert.numbers import Update, carried_bounds, handed_on, local, union, unless_bound
 from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.convert.scope import Name
+from pypto_spec.diagnostics.model import Repair
 from pypto_spec.diagnostics.rules.flow import NOT_IN_RANGE
 from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.syntax import CONFLICTING_KEYS, MISSING_KEY
@@ -216,4 +217,5 @@ class CarryReader:
                     f"`{start.name}` {what} a value that cannot be shown to keep `{key}: {limit}`",
                     label=f"`{key}` is taken as a fact inside the loop",
                     helps=[f"leave `{key}` out, or bound the value: `{'max' if below else 'min'}(..., {limit})`"],
+                    fixes=[Repair("remove", start.key.span, (key,), title=f"leave `{key}` out")],
                 )

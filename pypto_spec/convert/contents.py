@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from pypto_spec.convert.context import Reading
 from pypto_spec.convert.scope import span_of
-from pypto_spec.diagnostics.model import Label
+from pypto_spec.diagnostics.model import Label, Repair, accessed
 from pypto_spec.diagnostics.rules.cores import NOTHING_TO_ADD_TO
 from pypto_spec.diagnostics.rules.names import UNDEFINED_CONTENTS, UNUSED_VALUE
 from pypto_spec.diagnostics.rules.shapes import WRONG_ACCESS
@@ -162,11 +162,13 @@ class _Walk:
             labels = [Label(here[0].op.loc.span, "not every block comes here")]
         elif here:
             labels = [Label(here[0].op.loc.span, "stored to only here, behind it")]
+        fixes: list[Repair] = []
         if add.tensor not in self.created:
+            fixes.append(accessed(name, "inout"))
             helps.append("or declare it as `access: inout`, if the sum is to be added to what the caller put into it")
         self.reading.sink.report(
             NOTHING_TO_ADD_TO, loc.field("to"), f"region `{region.name}` adds to `{name}`, and {why}",
-            label="adds to undefined contents", secondary=labels, helps=helps,
+            label="adds to undefined contents", secondary=labels, helps=helps, fixes=fixes,
         )  # fmt: skip
 
 
@@ -188,8 +190,9 @@ def _undefined(reading: Reading, tensor: Value, span: Span, writer: tuple[Region
     """Report a read of a tensor before anything was stored to it; `writer` is a store that runs later."""
     rule, name = WRONG_ACCESS, tensor.name
     helps = ["store to it first, or give it `access: inout` if it comes with values"]
+    fixes = [accessed(name, "inout")]
     if tensor in reading.created:
-        rule = UNDEFINED_CONTENTS
+        rule, fixes = UNDEFINED_CONTENTS, []
         helps = [f"store to `{name}` before, in this region or in one that runs before it"]
     labels: list[Label] = []
     if writer is not None:
@@ -198,7 +201,7 @@ def _undefined(reading: Reading, tensor: Value, span: Span, writer: tuple[Region
         helps.append(f"or let this region wait for the other one: `after: [{_called(region)}]`")
     reading.sink.report(
         rule, span, f"`{name}` is read before anything was stored to it",
-        label="nothing is in it yet", secondary=labels, helps=helps,
+        label="nothing is in it yet", secondary=labels, helps=helps, fixes=fixes,
     )  # fmt: skip
 
 
@@ -213,4 +216,5 @@ def _unused(program: Program, tensor: Value, reading: Reading) -> None:
         UNUSED_VALUE, loc.span, f"`{tensor.name}` is created and {what}",
         label="no region reads it", allow=reading.created[tensor],
         helps=["remove it, or `load` it in a region behind the one that stores to it"],
+        fixes=[Repair("remove", loc.span, safe=True, title=f"remove `{tensor.name}`")] if not found else [],
     )  # fmt: skip

@@ -12,7 +12,7 @@ from pypto_spec.convert.exprs import Expressions, NotIntegerError, UndefinedName
 from pypto_spec.convert.instructions import index_text
 from pypto_spec.convert.scope import Fresh, Kind, Name, Place, Scope, span_of
 from pypto_spec.convert.scope import PoisonedError as PoisonedError
-from pypto_spec.diagnostics.model import CompileError, Label, Rule, Sink, diagnose
+from pypto_spec.diagnostics.model import CompileError, Fix, Label, Repair, Rule, Sink, diagnose
 from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.shapes import OUT_OF_BOUNDS, RUNTIME_SIZE
 from pypto_spec.diagnostics.rules.syntax import MISSING_KEY, WRONG_TYPE
@@ -150,10 +150,15 @@ class Reading:
         label: str = "",
         helps: Collection[str] = (),
         secondary: Collection[Label] = (),
+        fixes: Collection[Fix | Repair] = (),
     ) -> NoReturn:
-        """Raise one error at a node."""
+        """Raise one error at a node; what an alias brought here is not repaired, as others use it too."""
         labels = (*(node.alias_labels if isinstance(node, Node) else ()), *secondary)
-        raise CompileError([diagnose(rule, span_of(node), message, label=label, helps=helps, secondary=labels)])
+        if isinstance(node, Node) and node.via:
+            fixes = ()
+        raise CompileError(
+            [diagnose(rule, span_of(node), message, label=label, helps=helps, secondary=labels, fixes=fixes)]
+        )
 
     def formula_error(self, error: FormulaError, node: ScalarNode) -> CompileError:
         """The error of a formula at its place in the file."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NoReturn
 
 from pypto_spec.convert.context import Reading
+from pypto_spec.diagnostics.model import Fix
 from pypto_spec.diagnostics.rules.syntax import DEBUG_TEXT
+from pypto_spec.diagnostics.span import Span
 from pypto_spec.ir.expr import Index
 from pypto_spec.ir.nodes import Value
 from pypto_spec.ops.debug import PRINTED, bad_character, pieces
@@ -56,7 +59,7 @@ def _held(reading: Reading, node: Node, held: str, at: int) -> Index | Value | s
         _fail(
             reading, node, at - 1, at + len(held) + 1,
             "braces hold one integer expression or the name of a scalar or constant, and nothing about its form",
-            EXAMPLE,
+            EXAMPLE, instead=f"{{{shown}}}" if (shown := re.split("[:!]", held)[0].strip()) else "",
         )  # fmt: skip
     try:
         expr = parse_expression(held)
@@ -82,7 +85,11 @@ def _named(reading: Reading, expr: Part) -> Value | str | None:
     return None
 
 
-def _fail(reading: Reading, node: Node, start: int, end: int, message: str, way_out: str) -> NoReturn:
+def _fail(
+    reading: Reading, node: Node, start: int, end: int, message: str, way_out: str, instead: str = ""
+) -> NoReturn:
+    """Refuse a part of the text; `instead` is what could stand there."""
     plain = isinstance(node, ScalarNode) and node.text[:1] != "$" and end > start
     place = node.sub_span(start, end) if plain and isinstance(node, ScalarNode) else node
-    reading.fail(DEBUG_TEXT, place, message, label="here", helps=[way_out])
+    fixes = [Fix(place, instead, title=f"write `{instead}`")] if instead and isinstance(place, Span) else []
+    reading.fail(DEBUG_TEXT, place, message, label="here", helps=[way_out], fixes=[] if node.via else fixes)

@@ -107,7 +107,8 @@ class Expressions:
     def _binary(self, expr: Binary) -> Index:
         op = expr.op
         if op == "/":
-            raise _no_index(expr, "`/` in an integer expression", "use `//` (rounds down) or `ceil_div(a, b)`")
+            swap = expr.left.end, expr.right.start, "/", "//"
+            raise _no_index(expr, "`/` in an integer expression", "use `//` (rounds down) or `ceil_div(a, b)`", swap)
         left, right = self.index(expr.left), self.index(expr.right)
         if op == "+":
             return ir.add(left, right)
@@ -228,8 +229,8 @@ class UndefinedNameError(FormulaError):
         self.kinds = kinds
 
 
-def _no_index(expr: Expr, message: str, help_text: str) -> FormulaError:
-    return FormulaError(message, expr.start, expr.end, help_text, rule=NOT_AN_INDEX, label="this part")
+def _no_index(expr: Expr, message: str, help_text: str, swap: tuple[int, int, str, str] | None = None) -> FormulaError:
+    return FormulaError(message, expr.start, expr.end, help_text, rule=NOT_AN_INDEX, label="this part", swap=swap)
 
 
 def _number(value: int, like: Expr) -> Expr:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from pypto_spec.diagnostics.model import CompileError, Label, Rule, diagnose
+from pypto_spec.diagnostics.model import CompileError, Fix, Label, Rule, diagnose
 from pypto_spec.diagnostics.span import Span
 from pypto_spec.spec.tree import ScalarNode
 
@@ -45,8 +45,18 @@ class FormulaPlace:
         return self.field_span(name) or self.span
 
     def error(
-        self, rule: Rule, message: str, *, label: str = "", helps: Iterable[str] = (), secondary: Iterable[Label] = ()
+        self,
+        rule: Rule,
+        message: str,
+        *,
+        label: str = "",
+        helps: Iterable[str] = (),
+        secondary: Iterable[Label] = (),
+        fixes: Iterable[Fix] = (),
     ) -> CompileError:
         """An error at the stretch of the op."""
         labels = (*secondary, *self.node.alias_labels)
-        return CompileError([diagnose(rule, self.span, message, label=label, helps=helps, secondary=labels)])
+        fixes = () if self.node.via else fixes
+        return CompileError(
+            [diagnose(rule, self.span, message, label=label, helps=helps, secondary=labels, fixes=fixes)]
+        )

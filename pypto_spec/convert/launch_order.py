@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 
-from pypto_spec.diagnostics.model import CompileError, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Label, Repair, diagnose
 from pypto_spec.diagnostics.rules.cores import LAUNCH_CYCLE
 from pypto_spec.ir.nodes import Branch, Control, Grid, Loop, Region, Value
 from pypto_spec.ir.rewrite import ops, regions
@@ -146,13 +146,16 @@ class _List:
         if len(steps) == 1:
             itself = f"{who} waits for itself"
             helps = ["take it out of `after`"]
-            return CompileError([diagnose(LAUNCH_CYCLE, first.span, itself, label="its own name", helps=helps)])
+            taken = [Repair("remove", first.span, title="take it out of `after`")]
+            found = diagnose(LAUNCH_CYCLE, first.span, itself, label="its own name", helps=helps, fixes=taken)
+            return CompileError([found])
         return CompileError([
             diagnose(
                 LAUNCH_CYCLE, first.span, f"{who} wait for each other: {', '.join(texts)}",
                 label="closes the circle", secondary=[Label(node.span, "and waits here") for node in others],
                 helps=["take one of them out of `after`; launches that use the same tensor are ordered by it anyway, "
                        "the one that stands first in the text before the other"],
+                fixes=[Repair("remove", node.span, title="take this one out of `after`") for node in (first, *others)],
             )
         ])  # fmt: skip
 

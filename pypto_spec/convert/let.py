@@ -217,6 +217,7 @@ class Formula:
                 f"for a fraction cast first: `{' / '.join(casts)}`",
                 "whole division is `//`",
             ),
+            fixes=[self.maker.fix(expr, f" {way} ".join(parts)) for way, parts in (("//", texts), ("/", casts))],
         )
 
     def _tiles(self, sign: str, left: Tile, right: Tile, expr: Expr) -> Term:
@@ -288,6 +289,7 @@ class Formula:
             label=f"{right.dtype}",
             secondary=(self.maker.label(left, f"{left.dtype}"),),
             helps=(f"cast one of them: `cast({self.maker.text(narrow.at)}, {wide.dtype})`",),
+            fixes=[self.maker.fix(narrow.at, f"cast({self.maker.text(narrow.at)}, {wide.dtype})")],
         )
 
     def _form(self, sign: str, kinds: tuple[Operand, Operand], left: Term, right: Term, expr: Expr) -> Term:

@@ -8,7 +8,7 @@ from typing import cast
 from pypto_spec.convert.formula_place import FormulaPlace, Stretch
 from pypto_spec.convert.let_terms import Number, Scalar, Term, Tile
 from pypto_spec.convert.op_stmt import OpReader
-from pypto_spec.diagnostics.model import CompileError, Label, Rule
+from pypto_spec.diagnostics.model import CompileError, Fix, Label, Rule
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import BF16, FP32, DType
 from pypto_spec.ir.nodes import Attr, Op, Stmt, Value
@@ -50,9 +50,15 @@ class OpMaker:
         label: str = "",
         helps: Iterable[str] = (),
         secondary: Iterable[Label] = (),
+        fixes: Iterable[Fix] = (),
     ) -> CompileError:
         """The error at a stretch of the formula."""
-        return FormulaPlace(self.node, {}, at).error(rule, message, label=label, helps=helps, secondary=secondary)
+        place = FormulaPlace(self.node, {}, at)
+        return place.error(rule, message, label=label, helps=helps, secondary=secondary, fixes=fixes)
+
+    def fix(self, at: Stretch, text: str, title: str = "") -> Fix:
+        """Another text for a stretch of the formula."""
+        return Fix(self.node.sub_span(at.start, at.end), text, title=title)
 
     def loc_of(self, fields: Mapping[str, Stretch], whole: Stretch) -> Loc:
         """The place of one op: the whole `let`, its fields at their stretches of the formula."""

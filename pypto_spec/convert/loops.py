@@ -17,12 +17,12 @@ from pypto_spec.convert.op_stmt import OpReader
 from pypto_spec.convert.options import read_insisted
 from pypto_spec.convert.ranges import read_range
 from pypto_spec.convert.scope import Name
-from pypto_spec.diagnostics.model import Label
+from pypto_spec.diagnostics.model import Fix, Label, Repair
 from pypto_spec.diagnostics.rules.flow import CARRIED_BY_HAND, ENDLESS_LOOP, JUMP_OUTSIDE, UNROLL_COUNT
 from pypto_spec.diagnostics.rules.names import UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.sync import BAD_STAGES
 from pypto_spec.diagnostics.rules.syntax import MISSING_KEY
-from pypto_spec.diagnostics.span import Loc
+from pypto_spec.diagnostics.span import Loc, Span
 from pypto_spec.ir.condition import condition_symbols
 from pypto_spec.ir.expr import Expr, Index, Sym, sym, symbols
 from pypto_spec.ir.loops import known_trips, loop_symbol
@@ -156,6 +156,7 @@ class LoopReader:
                 label="iterations in flight",
                 helps=["2 lets the copies of one iteration run beside the compute of another; more helps only where "
                        "their times vary"],
+                fixes=[_value(stages, 2 if depth < 1 else MOST_STAGES)],
             )  # fmt: skip
         return depth
 
@@ -171,6 +172,7 @@ class LoopReader:
                 "an `unroll` carries no tile by hand: its iterations stand one after the other",
                 label="not in `unroll`",
                 helps=["bind the names again in its body, or write `for`"],
+                fixes=[_as_for("unroll", loc.span)],
             )
         start, stop, step = span
         place = fields.get("count") or fields.get("range") or loc.span
@@ -184,6 +186,7 @@ class LoopReader:
                 "the iterations of an `unroll` are counted at compile time",
                 label="depends on run-time values",
                 helps=["use constants, or write `for`"],
+                fixes=[_as_for("unroll", loc.span)],
             )
         times = cast(int, known_trips(start, stop, step))
         if times > MOST_UNROLLED:
@@ -254,6 +257,7 @@ class LoopReader:
                 label="not in this loop",
                 secondary=[Label(frame.loc.span, "the innermost loop")],
                 helps=["make it a `for`, or put what it skips under an `if`"],
+                fixes=[_as_for(frame.kind, frame.loc.span)] if frame.kind == "unroll" else [],
             )
         if frame.by_hand is not None:
             reading.fail(
@@ -282,3 +286,12 @@ class LoopReader:
         made = Jump(kind=word, loc=loc, numbers=(*written, *implied))
         frame.jumps.append(made)
         return made
+
+
+def _as_for(keyword: str, span: Span) -> Repair:
+    """The same loop, counted at run time."""
+    return Repair("rename", span, (keyword,), "for", title=f"write `for` in place of `{keyword}`")
+
+
+def _value(node: Node, value: int) -> Fix:
+    return Fix(node.span, str(value))

@@ -13,9 +13,10 @@ from pypto_spec.convert.debug_text import read_format
 from pypto_spec.convert.instructions import INSTRUCTIONS_HELP, InstructionTextError
 from pypto_spec.convert.op_fields import FieldReader
 from pypto_spec.convert.options import read_codes
+from pypto_spec.convert.repairs import as_taken
 from pypto_spec.convert.scope import Kind, Name, Place, span_of
 from pypto_spec.convert.written_steps import check_steps, step_decoder
-from pypto_spec.diagnostics.model import CompileError, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Label, Repair, accessed, diagnose
 from pypto_spec.diagnostics.rules.cores import BAD_INSTRUCTION
 from pypto_spec.diagnostics.rules.names import NOT_A_VALUE
 from pypto_spec.diagnostics.rules.shapes import (
@@ -186,6 +187,7 @@ class OpReader:
                     label="written here",
                     secondary=[Label(found.span, "`access: in` (the default)")],
                     helps=[f"give `{found.text}` `access: out` or `access: inout`, or bind another name"],
+                    fixes=[accessed(found.text, "out"), accessed(found.text, "inout")],
                 )
             ]
         )
@@ -255,6 +257,7 @@ class OpReader:
             label=f"taken as {dtype}",
             allow=allow,
             helps=["write the value that is meant, or cast the tile to a wider dtype"],
+            fixes=as_taken(value, dtype, place()) if not lost else (),
         )
 
     # Binding
@@ -360,8 +363,9 @@ class OpReader:
                 steps.append(self.decoder.step(item.to_plain()))
             except InstructionTextError as error:
                 self.reading.fail(
-                    BAD_INSTRUCTION, item, error.args[0], label="this instruction", helps=[INSTRUCTIONS_HELP]
-                )
+                    BAD_INSTRUCTION, item, error.args[0], label="this instruction", helps=[INSTRUCTIONS_HELP],
+                    fixes=[Repair("remove", statement.span, ("instructions",), title="leave `instructions` out")],
+                )  # fmt: skip
         return tuple(steps)
 
 

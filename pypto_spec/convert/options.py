@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pypto_spec.convert.context import Reading
 from pypto_spec.convert.scope import span_of
-from pypto_spec.diagnostics.model import Severity, Sink
+from pypto_spec.diagnostics.model import Repair, Severity, Sink
 from pypto_spec.diagnostics.rules.hints import PIPELINE_DEPTH
 from pypto_spec.diagnostics.rules.syntax import CANNOT_DISABLE, CANNOT_INSIST, UNKNOWN_WORD
 from pypto_spec.diagnostics.rules.target import NO_EFFECT
@@ -35,6 +35,7 @@ def check_effects(document: Document, sink: Sink, body: Sequence[Control]) -> No
             f"`{name}: true` has no effect: it concerns products on the cube core, and there are none here",
             label="changes nothing",
             helps=[f"leave `{name}` out; the kernels are the same"],
+            fixes=[Repair("remove", None, ("target", name), safe=True, title=f"leave `{name}` out")],
         )
 
 
@@ -112,7 +113,9 @@ def check_insisted(reading: Reading, nodes: Iterable[Node], *, stages: bool) -> 
         else:
             why = f"a loop insists with `{PIPELINE_DEPTH.code}` only, and `{text}` beside it changes nothing"
             way = f"make it an error in the whole spec: `diagnostics: {{error: [{text}]}}`"
-        reading.sink.report(CANNOT_INSIST, span_of(node), why, label="has no effect here", helps=[way])
+        where = span_of(node)
+        taken = [Repair("remove", where, safe=True, title=f"take `{text}` out")]
+        reading.sink.report(CANNOT_INSIST, where, why, label="has no effect here", helps=[way], fixes=taken)
 
 
 def check_switched_off(node: ScalarNode, sink: Sink) -> None:
@@ -129,4 +132,5 @@ def check_switched_off(node: ScalarNode, sink: Sink) -> None:
         f"`{node.text}` is an error, and errors cannot be switched off",
         label="has no effect here",
         helps=[f"take it out; `pypto-spec explain {found.code}` says how to put the error right"],
+        fixes=[Repair("remove", node.span, safe=True, title=f"take `{node.text}` out")],
     )

@@ -205,7 +205,7 @@ class Scope:
         """The error for a name that means nothing here; suggestions are names of these `kinds`."""
         known = [n.text for n in self if not _VERSION.fullmatch(n.text) and (not kinds or n.kind in kinds)]
         meant = did_you_mean(text, known)
-        helps = [meant] if meant else []
+        helps: list[str] = [meant] if meant else []
         ended = self._ended.get(text)
         if ended is None:
             if known and not helps:

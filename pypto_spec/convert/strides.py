@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pypto_spec.convert.context import Reading
 from pypto_spec.convert.instructions import index_text
+from pypto_spec.diagnostics.model import Repair
 from pypto_spec.diagnostics.rules.shapes import OVERLAPPING, SHAPE_MISMATCH, SPREAD_ELEMENTS
 from pypto_spec.diagnostics.rules.syntax import OUT_OF_RANGE
 from pypto_spec.ir.dtype import BLOCK_BYTES, DType
@@ -86,4 +89,15 @@ def _overlap(
             *([] if static else ["give the symbols bounds that show it: `P: {min: 128}` for rows of 128 elements"]),
             "only an `in` tensor may have elements that overlap",
         ],
+        fixes=list(_bounded(shape, found)),
     )
+
+
+def _bounded(shape: tuple[Index, ...], found: tuple[Index, ...]) -> Iterator[Repair]:
+    """A lower bound of the one symbol that is the distance of dense rows of a constant extent."""
+    pitches = [stride for stride in found[:-1] if not isinstance(stride, int)]
+    cols = shape[-1]
+    if len(pitches) == 1 and pitches[0] == found[-2] and isinstance(cols, int) and found[-1] == 1:
+        name = index_text(pitches[0])
+        if name.isidentifier():
+            yield Repair("set", None, ("symbols", name, "min"), cols, title=f"write `min: {cols}` for `{name}`")

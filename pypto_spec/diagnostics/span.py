@@ -61,6 +61,21 @@ class Span:
     def start(self) -> tuple[int, int]:
         return self.line, self.col
 
+    @property
+    def offsets(self) -> tuple[int, int]:
+        """Code-point offsets of its start and end in the text of its source.
+
+        A dump names places of a file that may not be there any more: what its text does not have is its end.
+        """
+        starts, last = self.source.line_starts(), len(self.source.text)
+        places = ((self.line, self.col), (self.end_line, self.end_col))
+        start, end = (min(starts[row - 1] + col - 1, last) if row <= len(starts) else last for row, col in places)
+        return start, end
+
+    def part(self, start: int, end: int) -> Span:
+        """The span of two offsets of the same source."""
+        return Span(self.source, *self.source.position(start), *self.source.position(end))
+
     def __str__(self) -> str:
         return f"{self.source.name}:{self.line}:{self.col}"
 

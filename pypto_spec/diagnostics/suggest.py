@@ -34,13 +34,24 @@ def closest(word: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     return [name for score, name in scored[:limit] if score >= max(_ALIKE, scored[0][0] - 0.15)]
 
 
-def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
+class Meant(str):
+    """A suggestion as the sentence of a `help`. Where one name is near, `diagnose` makes a fix of it."""
+
+    word: str
+    names: tuple[str, ...]
+
+    def __new__(cls, word: str, names: Iterable[str]) -> Meant:
+        listed = [f"`{name}`" for name in names]
+        text = listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
+        made = super().__new__(cls, f"did you mean {text}?")
+        made.word, made.names = word, tuple(names)
+        return made
+
+
+def did_you_mean(word: str, candidates: Iterable[str]) -> Meant | None:
     """The sentence for a `help`, such as "did you mean `load`?"; None where nothing is near."""
-    names = [f"`{name}`" for name in closest(word, candidates)]
-    if not names:
-        return None
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-    return f"did you mean {listed}?"
+    names = closest(word, candidates)
+    return Meant(word, names) if names else None
 
 
 def _plain(word: str) -> str:

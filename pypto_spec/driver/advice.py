@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
-from pypto_spec.diagnostics.model import Diagnostic, Severity
+from pypto_spec.diagnostics.model import Diagnostic, Fix, Severity
 from pypto_spec.diagnostics.rules.hints import PIPELINE_DEPTH
 from pypto_spec.driver.inputs import Spec
-from pypto_spec.driver.knobs import Knob, constant_knobs, literal_knobs, shaped_places, stage_knobs, tensor_knobs
+from pypto_spec.driver.knobs import (
+    FOLLOW,
+    REST,
+    Knob,
+    constant_knobs,
+    literal_knobs,
+    shaped_places,
+    stage_knobs,
+    tensor_knobs,
+)
 from pypto_spec.driver.trials import OVERFLOWS, Goal, Trial, Trials
+from pypto_spec.edit.changes import Change, joined
 from pypto_spec.ir.nodes import Program
 from pypto_spec.ir.rewrite import ops, regions
 from pypto_spec.records import dataclass
 from pypto_spec.spec.load import load
-from pypto_spec.spec.tree import MappingNode
+from pypto_spec.spec.tree import MappingNode, span_between
 from pypto_spec.spec.variants import read_variants
 
 MOST_PLANS = 12
@@ -48,8 +58,11 @@ def advise(
     plans = _plans(program, len(places)) if made[places[0]].level is not Severity.ERROR else MOST_PLANS
     for place in places:
         trials = Trials(spec, given, plans)
-        helps = _Advice(made[place], root, trials, _axes(spec, root, given)).helps()
-        made[place] = replace(made[place], helps=(*made[place].helps, *helps))
+        advice = _Advice(made[place], root, trials, _axes(spec, root, given))
+        helps = advice.helps()
+        made[place] = replace(
+            made[place], helps=(*made[place].helps, *helps), fixes=(*made[place].fixes, *advice.fixes)
+        )
     return made
 
 
@@ -80,6 +93,7 @@ class _Advice:
     root: MappingNode
     trials: Trials
     fixed: frozenset[str]
+    fixes: list[Fix] = field(default_factory=list)
 
     def helps(self) -> list[str]:
         """The ways out with numbers: fewer stages, and smaller tiles."""
@@ -115,6 +129,7 @@ class _Advice:
             guess = knob.value * figures["achieved"] // figures["requested"] if self.is_depth else 1
             found = self._search(knob, range(1, knob.value), guess)
             if found is not None and found[1].fits:
+                self._offer(knob, found[0])
                 return f"{_change(knob, found[0])} fits ({_needs(found[1])})"
         return None
 
@@ -137,10 +152,26 @@ class _Advice:
             value, trial = found
             if trial.fits:
                 what = f": all {self.figures['requested']} stages fit" if self.is_depth else " fits"
+                self._offer(knob, value)
                 return f"{_change(knob, value)}{what} ({_needs(trial, '' if rows else knob.ahead)})"
             if missed is None and trial.excess:
                 missed = f"even {_shown(knob)}: {value} is {trial.excess} B too much"
         return missed
+
+    def _offer(self, knob: Knob, value: int) -> None:
+        """The change as a fix, where the value stands in the spec and is not given by the command line."""
+        if knob.ahead in (FOLLOW, REST):
+            return  # half of a change
+        source = self.root.source
+        places = knob.nodes
+        if knob.name is not None:
+            node = self.root.find("constants", knob.name)
+            given = knob.name in self.trials.defines or node is None or node.via
+            places = () if given or node is None else ((node.start, node.end),)
+        change = joined(source.text, [Change(start, end, str(value)) for start, end in places])
+        if change is not None:
+            span = span_between(source, change.start, change.end)
+            self.fixes.append(Fix(span, change.text, title=_change(knob, value)))
 
     def _scaled(self, value: int) -> int:
         """What a value would be if bytes grew with it, and nothing else took any."""

@@ -81,6 +81,10 @@ def compile_source(
             result.program = None
             result.failure = error
             result.diagnostics.append(_internal(source, f"{type(error).__name__}: {error}"))
+        if not trial and any(d.repairs or d.fixes for d in result.diagnostics):
+            from pypto_spec.edit.repairs import repaired
+
+            result.diagnostics[:] = repaired(result.diagnostics, source, format)
     return result
 
 

@@ -12,7 +12,7 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from pypto_spec.diagnostics.model import CompileError, Label, Rule, diagnose
+from pypto_spec.diagnostics.model import CompileError, Fix, Label, Repair, Rule, diagnose
 from pypto_spec.diagnostics.span import Loc
 from pypto_spec.ir.dtype import DType
 from pypto_spec.ir.expr import Sym
@@ -105,12 +105,22 @@ class Inference:
         notes: tuple[str, ...] = (),
         secondary: tuple[Label, ...] = (),
         figures: tuple[tuple[str, int | str], ...] = (),
+        fixes: tuple[Fix | Repair, ...] = (),
     ) -> CompileError:
         """The error to raise, at the span of `field` or of the whole statement."""
         span = self.loc.field(field) if field else self.loc.span
-        return CompileError(
-            [diagnose(rule, span, message, label=label, helps=helps, notes=notes, secondary=secondary, figures=figures)]
+        found = diagnose(
+            rule,
+            span,
+            message,
+            label=label,
+            helps=helps,
+            notes=notes,
+            secondary=secondary,
+            figures=figures,
+            fixes=fixes,
         )
+        return CompileError([found])
 
 
 class Recipe(Protocol):

@@ -12,6 +12,7 @@ from pypto_spec.ir.dtype import DTYPES, FP16, FP32, INT16, INT32, DType
 from pypto_spec.ir.expr import Index, minimum, to_text
 from pypto_spec.ir.opdef import Field, Inference, Recipe
 from pypto_spec.ir.types import ArrayType, Layout, Memory, TensorType, TileType, ValueType, round_up
+from pypto_spec.ops.repairs import cast_first, load_first
 
 Shaped = TileType | ArrayType
 """What arithmetic works on: a tile, or at tensor level a whole array."""
@@ -102,6 +103,7 @@ def _mixed(inference: Inference, field: str) -> CompileError:
         field,
         label="this is not a tile",
         helps=(f"bring it on chip first: `- load: {{into: {name}_t, from: {name}, at: [{zeros}], shape: {shape}}}`",),
+        fixes=load_first(inference, field),
     )
 
 
@@ -122,6 +124,7 @@ def on_chip(inference: Inference, *fields: str) -> tuple[TileType, ...]:
                 field,
                 label="not a tile",
                 helps=(f"bring it on chip with `- load: {{into: t, from: {name}, at: [...], shape: [...]}}`",),
+                fixes=load_first(inference, field),
             )
         found.append(tile)
     return tuple(found)
@@ -169,6 +172,7 @@ def check_dtype(inference: Inference, dtype: DType, field: str | None = None) ->
             f"cast it to {target} first: `- cast: {{into: {fresh}, x: {name}, dtype: {target}}}`, and the result back "
             f"if {dtype} is wanted",
         ),
+        fixes=cast_first(inference, field, target) if field in inference.operands else (),
     )
 
 
@@ -187,6 +191,7 @@ def same_dtype(inference: Inference, first: str, second: str) -> DType:
         second,
         label=f"{b} here, {a} in `{first}`",
         helps=(f"cast one of them first: `- cast: {{into: {name}_{wide}, x: {name}, dtype: {wide}}}`",),
+        fixes=cast_first(inference, narrow, wide) if narrow in inference.operands else (),
     )
 
 

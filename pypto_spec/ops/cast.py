@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pypto_spec.diagnostics.model import Repair
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.dtype import BF16, DTYPES, FP16, FP32, INT8, INT16, INT32, INT64, UINT8, DType
 from pypto_spec.ir.instr import Step, Word
@@ -167,6 +168,15 @@ def _infer(inference: Inference) -> ValueType:
             "mode",
             label="this conversion does not have it",
             helps=(f"leave `mode` out, which means `{default_mode(x.dtype, dst)}`, or choose {listing(names)}",),
+            fixes=(
+                Repair(
+                    "set",
+                    inference.loc.field("mode"),
+                    ("mode",),
+                    default_mode(x.dtype, dst),
+                    title=f"write `mode: {default_mode(x.dtype, dst)}`",
+                ),
+            ),
         )
     return fresh(x, dtype=dst, valid=common_valid(x))
 

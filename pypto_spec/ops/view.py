@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-from pypto_spec.diagnostics.model import CompileError
+from pypto_spec.diagnostics.model import CompileError, Repair
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.dtype import BLOCK_BYTES
 from pypto_spec.ir.expr import Index, add, maximum, minimum, mod, mul, sub, to_text
@@ -122,9 +122,15 @@ def _unaligned(inference: Inference, x: TileType, at: Sequence[Index]) -> Compil
     block = x.dtype.block
     start = _row(x.shape, at) if x.order is Layout.DN else at[-1]
     what = "row" if x.order is Layout.DN else "column"
+    fixes: tuple[Repair, ...] = ()
     if isinstance(start, int):
         low = start // block * block
         near = f"{low} or {low + block}"
+        fixes = tuple(
+            Repair("set", inference.loc.field("at"), ("at", len(at) - 1), column, title=f"start at column {column}")
+            for column in (low, low + block)
+            if what == "column" and column + inference.attr("shape")[-1] <= x.shape[-1]
+        )
         ways: tuple[str, ...] = (
             f"start at {what} {near}, the nearest that are aligned",
             "or store the tile and `load` the window from its tensor",
@@ -138,6 +144,7 @@ def _unaligned(inference: Inference, x: TileType, at: Sequence[Index]) -> Compil
         "at",
         label=f"{what} {to_text(start)} is {_bytes(start, x)} into the {'tile' if what == 'row' else 'row'}",
         helps=ways,
+        fixes=fixes,
         figures=(("block_elements", block), ("block_bytes", BLOCK_BYTES)),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from pypto_spec.diagnostics.model import Repair
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.dtype import BLOCK_BYTES
 from pypto_spec.ir.expr import (
@@ -232,7 +233,13 @@ def check_bounds(
             "at",
             label=f"axis {axis}{room}",
             helps=_helps(over, varies, _bounds_help(inference, beyond, length)),
+            fixes=(_starting(inference, axis, inside),) if isinstance(first, int) and room else (),
         )
+
+
+def _starting(inference: Inference, axis: int, at: int | None) -> Repair:
+    """A window that starts where it ends with what it is cut from."""
+    return Repair("set", inference.loc.field("at"), ("at", axis), at, title=f"start at {at} on axis {axis}")
 
 
 _LOOP_HELP = ("let the loop stop earlier, or put the statement into an `if`; a last part goes by `valid`",)

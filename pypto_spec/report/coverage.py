@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from math import prod
 
-from pypto_spec.diagnostics.model import Label, Sink
+from pypto_spec.diagnostics.model import Label, Sink, accessed
 from pypto_spec.diagnostics.rules.names import PARTLY_WRITTEN
 from pypto_spec.ir.expr import Index, bounds, substitute
 from pypto_spec.ir.loops import trip_bounds
@@ -162,4 +162,5 @@ def _report(
             f"store to `{where}` as well, or make the tensor smaller",
             f"or declare `{tensor.name}` as `access: inout`, if the rest is to stay what it was",
         ],
+        fixes=[accessed(tensor.name, "inout")],
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import log
 
-from pypto_spec.diagnostics.model import Label, Sink
+from pypto_spec.diagnostics.model import Fix, Label, Sink
 from pypto_spec.diagnostics.rules.shapes import EXP_OVERFLOW
 from pypto_spec.ir.nodes import Op, Program, Region, Value
 from pypto_spec.ir.rewrite import ops, regions
@@ -84,4 +84,14 @@ def _report(division: Op, exponent: Op, total: Op, region: Region, sink: Sink) -
         notes=["a softmax does not change when one number is taken off all values of its row or column"],
         helps=[f"take off the largest first: `exp({name} - {axis}_max({name}))`"],
         allow=exponent.allow | division.allow | region.allow,
+        fixes=list(_shifted(exponent, name, axis)),
     )
+
+
+def _shifted(exponent: Op, name: str, axis: str) -> Iterator[Fix]:
+    """The argument of `exp` without its largest, where it is a name in a formula."""
+    span = exponent.loc.field("x")
+    start, end = span.offsets
+    text = span.source.text
+    if text[start:end] == name and text[:start].rstrip()[-4:] == "exp(":
+        yield Fix(span, f"{name} - {axis}_max({name})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pypto_spec.diagnostics.model import CompileError, diagnose
+from pypto_spec.diagnostics.model import CompileError, Fix, diagnose
 from pypto_spec.diagnostics.rules.syntax import ENCODING, LIMIT
 from pypto_spec.diagnostics.span import Source, Span
 from pypto_spec.spec.limits import MAX_TEXT
@@ -72,6 +72,7 @@ def check_text(source: Source) -> None:
                         if surrogate
                         else f"remove it; inside double quotes it can be written as the escape `{escape}`"
                     ],
+                    fixes=[Fix(span_between(source, found.start(), found.end()), "", title=f"remove the U+{code:04X}")],
                 ),
             ]
         )

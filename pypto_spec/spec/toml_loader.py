@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import tomllib
 from array import array
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import tree_sitter_toml
 from tree_sitter import Language, Parser, Tree
 from tree_sitter import Node as Cst
 
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, diagnose
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Fix, Label, diagnose
 from pypto_spec.diagnostics.rules.syntax import DUPLICATE_KEY, INVALID_TOML, LIMIT, NUMBER_RANGE
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.spec.core_schema import INT64_MAX, INT64_MIN
+from pypto_spec.spec.duplicates import twice
 from pypto_spec.spec.limits import MAX_ERRORS
 from pypto_spec.spec.reader import check_text
 from pypto_spec.spec.toml_strings import toml_style
@@ -65,6 +67,21 @@ def _way_out(source: Source, at: int) -> str:
     return "see https://toml.io for the syntax; text values stand in quotes"
 
 
+def _repaired(source: Source, at: int) -> Iterator[Fix]:
+    """Quotes around a bare word, or `=` in place of `:`; TOML has no other reading of either."""
+    text = source.text
+    stop = min((p for p in (text.find("\n", at), text.find("\r", at)) if p >= 0), default=len(text))
+    word = _WORD.match(text[at:stop])
+    before = text[:at].rstrip()
+    if word is not None and before[-1:] in ("=", "[", ",") and not text[at:].startswith(("inf", "nan")):
+        found = word.group().rstrip()
+        if text[at + len(found) : stop].lstrip()[:1] in ("", ",", "]", "}", "#"):
+            yield Fix(span_between(source, at, at + len(found)), f'"{found}"', safe=True)
+    elif text[at : at + 1] == ":" and before and (before[-1].isalnum() or before[-1] in "_-\"'"):
+        blank = "" if text[at - 1 : at] == " " else " "
+        yield Fix(span_between(source, at, at + 1), f"{blank}=", safe=True)
+
+
 def _decode_error(source: Source, text: str, twice: list[Diagnostic]) -> list[Diagnostic]:
     place = _PLACE.search(text)
     if twice and _TWICE.search(text):
@@ -84,6 +101,7 @@ def _decode_error(source: Source, text: str, twice: list[Diagnostic]) -> list[Di
             message[:1].lower() + message[1:],
             label="TOML stops here",
             helps=[_way_out(source, at)],
+            fixes=list(_repaired(source, at)),
         ),
     ]
 
@@ -220,7 +238,7 @@ class Builder:
         value = self._value(children[1], depth + len(keys))
         last = keys[-1]
         if last.text in parent.entries:
-            self._twice(parent, last)
+            self._twice(parent, last, value)
         else:
             parent.entries[last.text] = (last, value)
 
@@ -259,8 +277,8 @@ class Builder:
         raw = self.source.text[start:end]
         return ScalarNode(self.source, start, end, None, raw, toml_style(raw))
 
-    def _twice(self, node: MappingNode, key: KeyNode) -> None:
-        first = node.entries[key.text][0]
+    def _twice(self, node: MappingNode, key: KeyNode, value: Node | None = None) -> None:
+        first, old = node.entries[key.text]
         self.errors.append(
             diagnose(
                 DUPLICATE_KEY,
@@ -269,6 +287,7 @@ class Builder:
                 label="given again here",
                 secondary=[Label(first.span, "first given here")],
                 helps=["remove one of the two"],
+                fixes=[] if value is None else [*twice(self.source, (first, old), (key, value), node.flow)],
             )
         )
 

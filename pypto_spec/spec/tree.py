@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from pypto_spec.diagnostics.model import Label
+from pypto_spec.diagnostics.model import ALIASED, Label
 from pypto_spec.diagnostics.span import Source, Span
 
 Value: TypeAlias = str | int | float | bool | None
@@ -54,7 +54,7 @@ class Node:
     @property
     def alias_labels(self) -> tuple[Label, ...]:
         """`alias_spans` as secondary labels of a diagnostic."""
-        return tuple(Label(span, "used here through this alias") for span in self.alias_spans)
+        return tuple(Label(span, ALIASED) for span in self.alias_spans)
 
     def to_plain(self, scalar: Callable[[ScalarNode], Value] | None = None) -> Plain:
         """Plain Python data, in document order; `scalar` may say what a scalar stands for."""

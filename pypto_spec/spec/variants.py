@@ -7,16 +7,16 @@ Its key is made of the values, in the order of the matrix: a number after its na
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import product
 
 from pydantic import ValidationError
 
-from pypto_spec.diagnostics.model import Diagnostic, Label, Rule, diagnose, has_errors
+from pypto_spec.diagnostics.model import Diagnostic, Label, Repair, Rule, diagnose, has_errors
 from pypto_spec.diagnostics.rules.syntax import WRONG_TYPE
 from pypto_spec.diagnostics.rules.variants import BAD_AXIS, BAD_COMBINATION, NO_VARIANTS, NOTHING_EXCLUDED
-from pypto_spec.diagnostics.suggest import did_you_mean
+from pypto_spec.diagnostics.suggest import Meant, did_you_mean
 from pypto_spec.records import dataclass
 from pypto_spec.spec.core_schema import IntegerTooLargeError, resolve_plain
 from pypto_spec.spec.models.sections import Target
@@ -161,6 +161,7 @@ class _Reader:
                 f"this entry of `exclude` matches no variant: `{name}` is never {text}",
                 label="not in the matrix",
                 helps=[did_you_mean(text, sorted(written[name])) or f"`{name}` is {values}; take the entry out"],
+                fixes=[Repair("remove", item.span, safe=True, title="take the entry out")],
             )
         )
 
@@ -199,6 +200,7 @@ class _Reader:
                         label="again",
                         secondary=[Label(first.span, "first here")],
                         helps=["leave the second out: each value stands for a program of its own"],
+                        fixes=[Repair("remove", item.span, title=f"leave the second {item.text} out")],
                     )
                 )
         return tuple(found.values())
@@ -210,7 +212,10 @@ class _Reader:
             if name not in self.constants:
                 known = [*self.constants, *(TARGET + option for option in Target.model_fields)]
                 way = did_you_mean(name, known) or f"define it: `constants: {{{name}: {items[0].text}}}`"
-                self._error(BAD_AXIS, key, f"`{name}` is no constant of this spec", "not a constant", way)
+                value = items[0].value
+                defined = Repair("set", None, ("constants", name), value, title=f"define `{name}: {items[0].text}`")
+                fixes = [] if isinstance(way, Meant) else [defined]
+                self._error(BAD_AXIS, key, f"`{name}` is no constant of this spec", "not a constant", way, fixes)
             return
         option = name.removeprefix(TARGET)
         if option not in Target.model_fields:
@@ -253,8 +258,10 @@ class _Reader:
     def _none(self, node: Node, message: str, way: str) -> None:
         self._error(NO_VARIANTS, node, message, "these variants", way)
 
-    def _error(self, rule: Rule, node: Node | KeyNode, message: str, label: str, way: str) -> None:
-        self.errors.append(diagnose(rule, node.span, message, label=label, helps=[way]))
+    def _error(
+        self, rule: Rule, node: Node | KeyNode, message: str, label: str, way: str, fixes: Sequence[Repair] = ()
+    ) -> None:
+        self.errors.append(diagnose(rule, node.span, message, label=label, helps=[way], fixes=fixes))
 
 
 def _named(choices: list[Choice], nodes: Mapping[tuple[str, str], ScalarNode]) -> Iterator[Variant]:

@@ -236,8 +236,22 @@ def _tab(source: Source, at: int) -> Diagnostic:
         "tabs may not separate or indent anything in a spec",
         label="tab",
         helps=["use blanks"],
-        fixes=[Fix(span, "  " * (end - at), safe=True)],
+        fixes=[_without_tab(source, at, end)],
     )
+
+
+def _without_tab(source: Source, at: int, end: int) -> Fix:
+    """Blanks for tabs; at the start of a line as many as the line above has, which is a guess."""
+    text = source.text
+    row = source.position(at)[0]
+    begin = source.line_starts()[row - 1]
+    if text[begin:at].strip():
+        return Fix(span_between(source, at, end), "  " * (end - at), safe=True, title="write blanks for the tab")
+    while text[end : end + 1] in (" ", "\t"):
+        end += 1
+    above = next((line for number in range(row - 1, 0, -1) if (line := source.line(number)).strip()), "")
+    blanks = len(above) - len(above.lstrip(" ")) + 2 * above.rstrip().endswith(":")
+    return Fix(span_between(source, begin, end), " " * blanks, title="indent it by blanks, like the line above")
 
 
 def tab_errors(source: Source, root: Node) -> list[Diagnostic]:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, Rule, diagnose
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Fix, Label, Rule, diagnose
 from pypto_spec.diagnostics.rules.syntax import (
     BAD_KEY,
     CYCLIC_ANCHOR,
@@ -26,6 +26,7 @@ from pypto_spec.diagnostics.rules.syntax import (
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.diagnostics.suggest import closest
 from pypto_spec.spec.core_schema import IntegerTooLargeError, resolve_plain
+from pypto_spec.spec.duplicates import twice
 from pypto_spec.spec.expand import TooMuchError, clone
 from pypto_spec.spec.limits import MAX_ERRORS, MAX_EXPANDED, MAX_NODES
 from pypto_spec.spec.reader import check_text
@@ -266,6 +267,9 @@ class Composer:
             f"the tag `{shown}` means nothing in a spec",
             label="unknown tag",
             helps=["leave the tag out; if the value starts with `!`, quote it"],
+            fixes=[
+                Fix(span_between(self.source, at, _behind_blanks(raw, end)), "", title=f"leave the tag `{shown}` out")
+            ],
         )
 
     def _word_key(self, event: Any) -> KeyNode:
@@ -310,6 +314,7 @@ class Composer:
                 label="given again here",
                 secondary=[Label(first.span, "first given here")],
                 helps=["remove one of the two"],
+                fixes=[*twice(self.source, entries[text], (key, node), frame.flow)],
             )
         else:
             entries[text] = (key, node)
@@ -363,6 +368,7 @@ class Composer:
                 end,
                 f"the alias `*{name}` has no anchor before it",
                 label="no anchor",
+                fixes=[Fix(span_between(self.source, start, end), f"*{near[0]}")] if len(near) == 1 else [],
                 helps=[f"did you mean `*{near[0]}`?"]
                 if near
                 else [f"define it earlier as `&{name}`; a value that starts with `*` is quoted"],
@@ -396,3 +402,9 @@ class Composer:
         }
         self._error(rule, start, end, message, label="here", helps=[helps[rule]])
         raise CompileError(self.errors[-1:])
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    while text[at : at + 1] == " ":
+        at += 1
+    return at

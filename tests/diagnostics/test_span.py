@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pypto_spec.diagnostics.span import Source
+from pypto_spec.diagnostics.span import Source, Span
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,8 @@ def test_position_finds_the_character(text: str, data: st.DataObject) -> None:
     assert source.line_starts()[line - 1] + col - 1 == offset
     if offset < len(text) and text[offset] not in "\r\n":
         assert source.line(line)[col - 1] == text[offset]
+
+
+def test_offsets_of_a_place_that_the_text_does_not_have_are_its_end() -> None:
+    assert Span(Source("gone.yaml", ""), 12, 9, 12, 30).offsets == (0, 0)
+    assert Span(Source("k.yaml", "ab\ncd\n"), 2, 1, 2, 99).offsets == (3, 6)

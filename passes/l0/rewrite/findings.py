@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pypto_spec.diagnostics.model import CompileError, Rule, Sink, diagnose
+from pypto_spec.diagnostics.model import CompileError, Repair, Rule, Sink, diagnose
 from pypto_spec.diagnostics.registry import all_rules
 from pypto_spec.diagnostics.rules import hints
 from pypto_spec.diagnostics.rules.memory import OPERAND_TOO_LARGE
@@ -34,6 +34,7 @@ class Findings:
         helps: list[str],
         figures: list[tuple[str, int | str]],
         notes: tuple[str, ...] = (),
+        fixes: tuple[Repair, ...] = (),
     ) -> None:
         key = rule.code, op.loc.span.start
         if key in self.told:
@@ -41,7 +42,7 @@ class Findings:
         self.told.add(key)
         self.sink.report(
             rule, op.loc.span, message, label=label, helps=helps, notes=notes, figures=figures,
-            allow=op.allow | self.allow,
+            allow=op.allow | self.allow, fixes=fixes,
         )  # fmt: skip
 
     # -- left whole -----------------------------------------------------------------------------------------------
@@ -135,6 +136,8 @@ class Findings:
     def not_folded(self, cast: Op, source: DType, mode: str) -> None:
         """A cast between two products that the way out of L0C does not do."""
         found = f"it rounds by `{mode}`" if source.name == "fp32" else f"it starts from {source}"
+        rounded = Repair("set", cast.loc.field("mode"), ("mode",), "rint", title="write `mode: rint`")
+        ways = (rounded,) if source.name == "fp32" else ()
         self._tell(
             hints.CAST_NOT_FOLDED, cast,
             f"the `cast` between two products is not done on the way out of L0C: {found}; there is fp32 to fp16 or "
@@ -143,6 +146,7 @@ class Findings:
             ["write `mode: rint`, or leave `mode` out" if source.name == "fp32" else
              "store it with `quant` to a tensor, and load that for the next product"],
             [("mode", mode), ("dtype", source.name)],
+            fixes=ways,
         )  # fmt: skip
         self.sink.stop_on_errors()
 

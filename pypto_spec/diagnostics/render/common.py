@@ -53,11 +53,28 @@ def fix_text(fix: Fix) -> str:
     """A fix in words, on one line, with the line of the file it changes."""
     old, new = (text.replace("\n", "\\n").replace("\t", "\\t") for text in (text_of(fix.span), fix.replacement))
     where = f"line {fix.span.line}"
+    if fix.title:
+        return f"{where}: {fix.title}"
     if not old:
         return f"{where}: insert `{new}` at column {fix.span.col}"
     if not new:
         return f"{where}: delete `{old}`"
     return f"{where}: replace `{old}` with `{new}`"
+
+
+def fix_title(fix: Fix) -> str:
+    """A fix in a few words, without its place."""
+    if fix.title:
+        return fix.title
+    old, new = (text.strip() for text in (text_of(fix.span), fix.replacement))
+    if not old:
+        return f"insert `{_short(new)}`"
+    return f"replace `{_short(old)}` by `{_short(new)}`" if new else f"delete `{_short(old)}`"
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def text_of(span: Span) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pypto_spec.diagnostics.model import Diagnostic, Fix, Label, Severity
-from pypto_spec.diagnostics.render.common import count, explain_command
+from pypto_spec.diagnostics.render.common import count, explain_command, fix_title
 from pypto_spec.diagnostics.span import Span
 
 VERSION: Final = 1
@@ -56,7 +56,7 @@ def _label(label: Label) -> dict[str, Any]:
 
 def _fix(fix: Fix) -> dict[str, Any]:
     place = {"file": fix.span.source.name, "span": _span(fix.span)}
-    return {**place, "replacement": fix.replacement, "safe": fix.safe}
+    return {**place, "replacement": fix.replacement, "safe": fix.safe, "title": fix_title(fix)}
 
 
 def _span(span: Span) -> dict[str, dict[str, int]]:

@@ -7,6 +7,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any
 
+from pypto_spec.diagnostics.model import accessed
 from pypto_spec.diagnostics.rules import shapes as rules
 from pypto_spec.ir.dtype import BF16, FP16, FP32, INT8, INT16, INT32, DType
 from pypto_spec.ir.instr import Instr, Step
@@ -18,6 +19,7 @@ from pypto_spec.ops.cube.leaving import ON_THE_WAY, PHASE, QUANT, RELU, SCALES, 
 from pypto_spec.ops.data.load import window_of
 from pypto_spec.ops.data.windows import AT, calls, check_copies, tensor_operand
 from pypto_spec.ops.registry import define
+from pypto_spec.ops.repairs import cast_first
 from pypto_spec.ops.window import check_bounds, check_rank, place_valid, place_window, runs
 
 ATOMIC: tuple[DType, ...] = (FP32, FP16, BF16, INT32, INT16, INT8)
@@ -43,6 +45,7 @@ def _infer_store(inference: Inference) -> None:
             helps=(
                 f"declare it `access: out`, or `inout` if its old contents are read: `{name}: {{..., access: out}}`",
             ),
+            fixes=(accessed(name, "out"),),
         )
     if tile.memory is Memory.ACC:
         check_leaving(inference, tile, tensor)
@@ -65,6 +68,7 @@ def _infer_store(inference: Inference) -> None:
             "to",
             label=f"{tensor.dtype} here",
             helps=(f"cast it first: `- cast: {{into: {source}_{tensor.dtype}, x: {source}, dtype: {tensor.dtype}}}`",),
+            fixes=cast_first(inference, "from", tensor.dtype),
         )
     if inference.attr("atomic") == "add" and tensor.dtype not in ATOMIC:
         raise inference.fail(

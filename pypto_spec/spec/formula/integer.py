@@ -119,8 +119,10 @@ def evaluate_int(expr: Expr, names: Mapping[str, Value]) -> int:
     return value
 
 
-def _wrong(expr: Expr, message: str, help_text: str, rule: Rule = ARITHMETIC) -> FormulaError:
-    return FormulaError(message, expr.start, expr.end, help_text, rule=rule, label="this part")
+def _wrong(
+    expr: Expr, message: str, help_text: str, rule: Rule = ARITHMETIC, swap: tuple[int, int, str, str] | None = None
+) -> FormulaError:
+    return FormulaError(message, expr.start, expr.end, help_text, rule=rule, label="this part", swap=swap)
 
 
 def _too_large(expr: Expr) -> FormulaError:
@@ -177,7 +179,10 @@ def _arithmetic(expr: Binary, left: int | float, right: int | float) -> int | fl
         if op == "/":
             if whole:
                 raise _wrong(
-                    expr, "`/` of two integers", "use `//` for whole division, or make one of them a float: `1.0`"
+                    expr,
+                    "`/` of two integers",
+                    "use `//` for whole division, or make one of them a float: `1.0`",
+                    swap=(expr.left.end, expr.right.start, "/", "//"),
                 )
             return left / right
         return left // right if op == "//" else left % right

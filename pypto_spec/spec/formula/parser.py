@@ -125,9 +125,9 @@ class _Parser:
     def peek(self) -> Token:
         return self.tokens[self.at]
 
-    def fail(self, token: Token, message: str, help_text: str) -> NoReturn:
+    def fail(self, token: Token, message: str, help_text: str, replacement: str | None = None) -> NoReturn:
         end = token.end if token.end > token.start else token.start
-        raise FormulaError(message, token.start, end, help_text, label="here")
+        raise FormulaError(message, token.start, end, help_text, label="here", replacement=replacement)
 
     def finish(self) -> None:
         token = self.peek()
@@ -136,7 +136,7 @@ class _Parser:
         if token.text in ")]":
             self.fail(token, f"`{token.text}` closes nothing", "remove it, or add what it should close")
         if token.text == "=":
-            self.fail(token, "`=` cannot stand inside an expression", "compare with `==`")
+            self.fail(token, "`=` cannot stand inside an expression", "compare with `==`", "==")
         if token.text == ",":
             self.fail(token, "the formula ends before this `,`", "a list stands in brackets: `[a, b]`")
         if token.text == ":":
@@ -291,7 +291,14 @@ class _Parser:
         if token.text == closer:
             return
         if token.kind == "end":
-            self.fail(opened, f"`{opened.text}` is never closed", f"add the missing `{closer}`")
+            raise FormulaError(
+                f"`{opened.text}` is never closed",
+                opened.start,
+                opened.end,
+                f"add the missing `{closer}`",
+                label="here",
+                swap=(token.start, token.start, "", closer),
+            )
         self.fail(token, f"`{closer}` expected, found `{token.text}`", "close what is open, or add an operator")
 
     def call(self, func: Name) -> Call:

@@ -9,7 +9,7 @@ from dataclasses import field
 from pydantic import ValidationError
 
 from pypto_spec.collector import collector_paused
-from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, Severity, diagnose
+from pypto_spec.diagnostics.model import CompileError, Diagnostic, Label, Repair, Severity, diagnose
 from pypto_spec.diagnostics.rules.names import SHADOWED_NAME, UNDEFINED_NAME
 from pypto_spec.diagnostics.rules.syntax import UNKNOWN_WORD
 from pypto_spec.diagnostics.span import Source, Span
@@ -158,6 +158,7 @@ def _named_once(node: MappingNode, errors: list[Diagnostic]) -> None:
                     label="again",
                     secondary=[Label(first[item.text].span, "first here")],
                     helps=["leave the second out, or give it a name of its own"],
+                    fixes=[Repair("remove", item.span, title=f"leave the second `{item.text}` out")],
                 )
             )
 

@@ -19,6 +19,7 @@ from pypto_spec.spec.models.base import Model
 from pypto_spec.spec.models.extras import Extras
 from pypto_spec.spec.models.keywords import BLOCK_KEYS, Keyword, default_table
 from pypto_spec.spec.models.sections import DocumentModel
+from pypto_spec.spec.models.ways import schema_of
 
 Schema = dict[str, Any]
 
@@ -67,12 +68,6 @@ class Place:
 
 
 DOCUMENT: Final = Place("document", (), (DocumentModel,))
-
-
-@lru_cache(maxsize=256)
-def schema_of(model: type[Model]) -> Schema:
-    """The JSON Schema of a model. Shared: not to be changed."""
-    return model.model_json_schema()
 
 
 def _schema_of_types(types: tuple[Any, ...]) -> Schema:

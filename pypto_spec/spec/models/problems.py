@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from pypto_spec.diagnostics.model import Diagnostic, Fix, Label, Rule, diagnose
+from pypto_spec.diagnostics.model import Diagnostic, Fix, Label, Repair, Rule, diagnose
 from pypto_spec.diagnostics.rules.names import BAD_NAME
 from pypto_spec.diagnostics.rules.syntax import (
     CONFLICTING_KEYS,
@@ -25,6 +25,7 @@ from pypto_spec.diagnostics.suggest import closest, did_you_mean
 from pypto_spec.spec.formula.errors import FormulaError
 from pypto_spec.spec.models.base import MAX_NAME, NAME_PATTERN, VALUE_PATTERN, Model, describe
 from pypto_spec.spec.models.kinds import Path, as_written, model_at
+from pypto_spec.spec.models.ways import first_value, retyped, schema_of
 from pypto_spec.spec.tree import KeyNode, MappingNode, Node, ScalarNode, SequenceNode
 
 _EXPECTED: dict[str, tuple[str, str]] = {
@@ -141,6 +142,7 @@ class Problems:
                 f"{field} is {expected}, found {describe(detail['input'])}",
                 help_text,
                 f"not {expected}",
+                retyped(kind, place),
             )
         if kind in ("too_short", "too_long"):
             least, most = context.get("min_length"), context.get("max_length")
@@ -171,7 +173,9 @@ class Problems:
             "this value",
         )
 
-    def _at(self, place: Node, rule: Rule, message: str, help_text: str, label: str) -> Diagnostic:
+    def _at(
+        self, place: Node, rule: Rule, message: str, help_text: str, label: str, fixes: Iterable[Fix] = ()
+    ) -> Diagnostic:
         return diagnose(
             rule,
             place.span,
@@ -180,6 +184,7 @@ class Problems:
             secondary=place.alias_labels,
             helps=[help_text],
             notes=_parameter(place),
+            fixes=() if place.via else fixes,
         )
 
     def _doc(self, path: Path) -> str:
@@ -197,9 +202,9 @@ class Problems:
             return self._at(place, WRONG_TYPE, message, f"write {listed}", "another type")
         known = _SYNONYMS.get(given.lower())
         near = [known] if known is not None and known in words else closest(given, words)
-        fixes = (
-            [Fix(place.span, near[0])] if len(near) == 1 and isinstance(place, ScalarNode) and not place.style else []
-        )
+        fixes = []
+        if len(near) == 1 and isinstance(place, ScalarNode) and not place.via and place.style not in ("|", ">"):
+            fixes = [Fix(place.sub_span(0, len(place.text)), near[0], safe=known == near[0])]
         return diagnose(
             UNKNOWN_WORD,
             place.span,
@@ -248,7 +253,23 @@ class Problems:
             label=f"`{path[-1]}` is missing",
             secondary=place.alias_labels,
             helps=[f"add `{path[-1]}`" + (f": {doc}" if doc else "")],
+            fixes=list(self._added(place, path)),
         )
+
+    def _added(self, place: Node, path: Path) -> Iterator[Repair]:
+        """A missing key with a value, where one can be told from the field alone."""
+        model = model_at(self.model, path[:-1])
+        if place.via or model is None:
+            return
+        schema = schema_of(model).get("properties", {}).get(path[-1], {})
+        value = first_value(schema, str(path[-1]), place.source.name)
+        if value is None:
+            return
+        title = f"add `{path[-1]}: {value}`"
+        if self.owner is None:
+            yield Repair("set", None, path, value, safe=path == ("spec",), title=title)
+        else:
+            yield Repair("set", self.owner.span, path, value, title=title)
 
     def _unknown_key(self, path: Path, explained: set[Path]) -> Diagnostic:
         key, _ = self._find(path)
@@ -322,6 +343,11 @@ class Problems:
                         label="both are written",
                         secondary=[Label(written[0].span, "the other one")],
                         helps=["remove one of them"],
+                        fixes=[
+                            Repair("remove", key.span, (key.text,), title=f"take `{key.text}` out")
+                            for key in reversed(written)
+                            if not key.via
+                        ],
                     )
                 )
         return found

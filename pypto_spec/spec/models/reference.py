@@ -10,10 +10,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pypto_spec.diagnostics.suggest import closest
-from pypto_spec.spec.core_schema import resolve_plain
+from pypto_spec.spec.flow import flow
 from pypto_spec.spec.models.base import Model
 from pypto_spec.spec.models.keywords import Keyword, default_table
-from pypto_spec.spec.models.places import Place, find, first_keys, inside, key_of, keys_inside, schema_of, walk
+from pypto_spec.spec.models.places import Place, find, first_keys, inside, key_of, keys_inside, walk
+from pypto_spec.spec.models.ways import schema_of
 from pypto_spec.spec.models.words import DESCRIPTIONS
 
 _EXPRESSION = {"integer", "number", "string"}
@@ -159,7 +160,7 @@ def _facts(place: Place, schema: Mapping[str, Any]) -> Iterator[str]:
         yield f"* **default**: `{plain(default)}`"
     examples = schema.get("examples") or []
     if examples:
-        yield f"* **examples**: {', '.join(f'`{_flow(example)}`' for example in examples)}"
+        yield f"* **examples**: {', '.join(f'`{flow(example)}`' for example in examples)}"
 
 
 def _holds(place: Place, schema: Mapping[str, Any]) -> str:
@@ -299,22 +300,6 @@ def plain(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_SPECIAL: Final = frozenset("[]{},:#&*!|>'\"%@`$?")
-
-
-def _flow(value: object) -> str:
-    """A value in YAML, on one line."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    if isinstance(value, str) and (not value or set(value[:1]) & _SPECIAL or set(value) & set(",[]{}#:")):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, str) and not isinstance(resolve_plain(value), str):
-        return f'"{value}"'
-    return plain(value)
-
-
 def _sample(place: Place, schema: Mapping[str, Any]) -> str:
     """The place with a value in it, on one line of YAML; empty where no value is known."""
     value = _sample_value(schema)
@@ -332,18 +317,18 @@ def _sample(place: Place, schema: Mapping[str, Any]) -> str:
         if len(steps) != start + 2 or value is None:
             return ""
         if steps[-1] in keyword.siblings:
-            return "\n".join([*_statement(keyword), f"  {steps[-1]}: {_flow(value)}"])
+            return "\n".join([*_statement(keyword), f"  {steps[-1]}: {flow(value)}"])
         head, brace, tail = keyword.example.partition(": {")
         if not brace:
             return "\n".join(_statement(keyword))
         inner = f"{tail.rstrip()[:-1]}, " if tail.rstrip() != "}" else ""
-        return f"- {head.removeprefix('- ')}{brace}{inner}{steps[-1]}: {_flow(value)}}}"
+        return f"- {head.removeprefix('- ')}{brace}{inner}{steps[-1]}: {flow(value)}}}"
     if value is None:
         return ""
     made: object = value
     for step in reversed(steps[1:]):
         made = [made] if step == "0" else {"x" if step == "NAME" else step: made}
-    return f"{steps[0]}: {_flow(made)}"
+    return f"{steps[0]}: {flow(made)}"
 
 
 def _sample_value(schema: Mapping[str, Any]) -> object:

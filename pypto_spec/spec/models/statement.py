@@ -21,6 +21,7 @@ from pypto_spec.spec.models.base import Model
 from pypto_spec.spec.models.extras import NO_EXTRAS, Extras
 from pypto_spec.spec.models.keywords import BLOCK_KEYS, PLANES, Keyword, KeywordTable, Plane
 from pypto_spec.spec.models.problems import Problems, not_yet, unknown_key
+from pypto_spec.spec.models.ways import apart, as_let
 from pypto_spec.spec.tree import KeyNode, MappingNode, Node, ScalarNode, SequenceNode, Value, span_between
 
 SIBLINGS = frozenset({"src", "type", "allow", "error", "stage", "carry", "results", "instructions", *BLOCK_KEYS})
@@ -332,6 +333,7 @@ class Reader:
                     f"a statement is a mapping with one keyword, found {found}",
                     label="no mapping",
                     helps=[example],
+                    fixes=list(as_let(node)) if "=" in node.text and self._is_let(node.text) else [],
                 )
             )
             return
@@ -392,6 +394,7 @@ class Reader:
                 f"a statement has one keyword, found `{first.name}` and `{second.text}`",
                 label="second keyword",
                 helps=[f"start a statement of its own: `- {second.text}: ...`"],
+                fixes=list(apart(second)),
             )
         )
 

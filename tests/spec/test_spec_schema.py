@@ -31,7 +31,9 @@ def test_it_is_draft_07() -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"] == "http://json-schema.org/draft-07/schema#"
     text = json.dumps(SCHEMA)
-    for later in ("$defs", "prefixItems", '"null"', '"const"', "unevaluated"):
+    empty = sum(json.dumps(SCHEMA["definitions"][name]["if"]).count('"null"') for name in ("launch", "statement"))
+    assert text.count('"null"') == empty == 2  # a keyword without a value yet
+    for later in ("$defs", "prefixItems", '"const"', "unevaluated"):
         assert later not in text
 
 
@@ -41,7 +43,8 @@ def test_a_statement_is_one_object_with_a_property_per_keyword() -> None:
     assert "oneOf" not in statement
     for keyword in default_table():
         assert (keyword.name in statement["properties"]) is (not keyword.reserved)
-    for name, entry in statement["properties"].items():
+    for name, reference in statement["properties"].items():
+        entry = SCHEMA["definitions"][reference["$ref"].rsplit("/", 1)[-1]]
         assert entry.get("description"), name
         for field, part in entry.get("properties", {}).items():
             assert part.get("description"), (name, field)
@@ -51,6 +54,16 @@ def test_every_reference_has_a_definition() -> None:
     text = schema_text()
     for name in set(text.split('"#/definitions/')[1:]):
         assert name.split('"')[0] in SCHEMA["definitions"]
+
+
+def test_program_takes_the_keywords_of_launches_alone() -> None:
+    launch, statement = (SCHEMA["definitions"][name]["properties"] for name in ("launch", "statement"))
+    control = {k.name for k in default_table() if not k.reserved and "control" in k.planes}
+    execution = {k.name for k in default_table() if not k.reserved and "control" not in k.planes}
+    assert SCHEMA["properties"]["program"]["items"] == {"$ref": "#/definitions/launch"}
+    assert control <= set(launch)
+    assert not execution & set(launch)
+    assert set(launch) <= set(statement)
 
 
 GOOD = """spec: v1
@@ -91,11 +104,24 @@ def test_good_specs_pass() -> None:
         ("access: inout", "acces: inout"),
         ("name: n", "name: 1n"),
         ("after: [q]", "aftr: [q]"),
+        ("  - region: r\n", "  - exp: {into: y, x: t}\n  - region: r\n"),
+        ("body:\n      - for", "bdy:\n      - for"),
     ],
 )
 def test_bad_specs_fail(old: str, new: str) -> None:
     assert old in GOOD
     assert problems(GOOD.replace(old, new, 1))
+
+
+MODELINES = {".yaml": "# yaml-language-server: $schema=", ".toml": "#:schema "}
+
+
+@pytest.mark.parametrize("path", SPECS, ids=str)
+def test_each_gallery_file_names_the_schema(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").split("\n", 1)[0]
+    lead = MODELINES[path.suffix]
+    assert first.startswith(lead)
+    assert (path.parent / first.removeprefix(lead)).resolve() == FILE.resolve()
 
 
 @pytest.mark.parametrize("path", SPECS, ids=str)

@@ -23,8 +23,11 @@ MAX_NAME = 100
 
 NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,99}$"
 VALUE_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]{0,99}(\.[0-9]{1,9})?$"
-PARAMETER = {"type": "string", "pattern": r"^\$[A-Za-z_]"}
-"""Schema of `$NAME`: any word may be the value of a constant."""
+PARAMETER = {"title": "$NAME", "pattern": r"^\$[A-Za-z_]"}
+"""Schema of `$NAME`: any word may be the value of a constant. Without a type: servers then report the words instead."""
+
+NAME_RULE = "names are letters, digits and `_`, and start with no digit"
+"""What editors say where a name does not match its pattern."""
 
 
 class Model(BaseModel):
@@ -96,19 +99,22 @@ def one_as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-_EXPRESSION_SCHEMA = {"type": ["integer", "number", "string"]}
+_EXPRESSION_SCHEMA = {
+    "type": ["integer", "number", "string"],
+    "errorMessage": "a number or a formula is needed",
+}
 
 Name: TypeAlias = Annotated[
     str,
     StringConstraints(pattern=NAME_PATTERN, strict=True),
-    WithJsonSchema({"type": "string", "pattern": NAME_PATTERN}),
+    WithJsonSchema({"type": "string", "pattern": NAME_PATTERN, "patternErrorMessage": NAME_RULE}),
 ]
 """A name without a version."""
 
 ValueName: TypeAlias = Annotated[
     str,
     StringConstraints(pattern=VALUE_PATTERN, strict=True),
-    WithJsonSchema({"type": "string", "pattern": VALUE_PATTERN}),
+    WithJsonSchema({"type": "string", "pattern": VALUE_PATTERN, "patternErrorMessage": NAME_RULE}),
 ]
 """The name of a value or buffer, perhaps with a version: `t`, `t.1`."""
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "diff-passes": "step through what each pass changes, on a page",
     "explain": "say what a code, a keyword, a field or a function means",
     "explain-tiling": "show how a matmul is cut for L0, and why",
+    "lsp": "serve an editor: diagnostics, completion, hover and more",
     "lower": "show the program after a pass, or find the pass that changed a result",
     "map": "draw what lives where on chip, and when",
     "mutate": "drop every flag and barrier in turn and see who objects",

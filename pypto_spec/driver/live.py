@@ -74,10 +74,9 @@ def _known(source: Source, format: Format, defines: Mapping[str, str]) -> dict[s
     return {name: text for name, text in defines.items() if isinstance(constants, MappingNode) and name in constants}
 
 
-def warm_up() -> None:
-    """Load what a check needs, so that the first check of a session is as quick as the others."""
+def warm_up() -> Checked:
+    """Check a kernel of the gallery: what that needs is loaded then, and the first check of a session is quick."""
     from pypto_spec.driver.new import templates
 
-    path = templates().get("add")
-    if path is not None:
-        check_live(Source(path.name, path.read_text(encoding="utf-8")), "yaml")
+    path = templates()["add"]
+    return check_live(Source(path.name, path.read_text(encoding="utf-8")), "yaml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
@@ -12,13 +13,17 @@ from pypto_spec.editor.document import Document, open_document
 from pypto_spec.lsp.positions import Places
 from pypto_spec.lsp.recognise import Format, format_of, is_spec
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 Change = types.TextDocumentContentChangeEvent
 
 
 class Open:
     """One version of an open document. `format` is None, and `wanted` false, where it is no business of ours."""
 
-    __slots__ = ("_document", "encoding", "format", "language", "name", "places", "source", "uri", "version", "wanted")
+    __slots__ = (
+        "_document", "_sent", "encoding", "format", "language", "name", "places", "source", "uri", "version", "wanted",
+    )  # fmt: skip
 
     def __init__(
         self, uri: str, language: str, version: int, text: str, encoding: str, before: Open | None = None
@@ -29,7 +34,8 @@ class Open:
         self.encoding = encoding
         self.name: str = before.name if before is not None else to_fs_path(uri) or uri
         self.format: Format | None = format_of(language, self.name)
-        self.source = Source(self.name, text)
+        self._sent = _joined(text)
+        self.source = Source(self.name, _whole(self._sent))
         self.places = Places(self.source, encoding)
         known = before is not None and before.wanted
         self.wanted: bool = self.format is not None and (known or is_spec(self.name, self.format, text))
@@ -45,15 +51,31 @@ class Open:
 
     def changed(self, version: int, changes: Sequence[Change]) -> Open:
         """The next version: the changes one after the other, each on the text that the one before it left."""
-        places = self.places
+        places = Places(Source(self.name, self._sent), self.encoding)
         for change in changes:
             text = change.text
             if isinstance(change, types.TextDocumentContentChangePartial):
                 before = places.source.text
                 start, end = places.offset(change.range.start), places.offset(change.range.end)
                 text = before[: min(start, end)] + text + before[max(start, end) :]
-            places = Places(Source(self.name, text), self.encoding)
+            places = Places(Source(self.name, _joined(text)), self.encoding)
         return Open(self.uri, self.language, version, places.source.text, self.encoding, self)
+
+
+def _joined(text: str) -> str:
+    """The text with halves of characters joined: an edit of UTF-16 units may bring them one by one."""
+    if _is_whole(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _whole(text: str) -> str:
+    """The text without halves: nothing can be written with them in it. What stands for one has the same width."""
+    return text if _is_whole(text) else _HALF.sub("\ufffd", text)
+
+
+def _is_whole(text: str) -> bool:
+    return text.isascii() or _HALF.search(text) is None
 
 
 class Documents:

@@ -19,8 +19,9 @@ HEAD = 10
 
 _ENDINGS: tuple[tuple[str, Format], ...] = ((".toml", "toml"), (".yaml", "yaml"), (".yml", "yaml"))
 _MODELINE = re.compile(r"^#.*(?:\$schema\s*[=:]|:schema\s).*pypto[-_]spec", re.IGNORECASE)
-_YAML = re.compile(r"""(?m)^(?:\ufeff)?(?:\{\s*)?(?:spec|"spec"|'spec')[ \t]*:(?:[ \t]+([^\s#{\[|>&!*][^\n]*))?""")
+_YAML = re.compile(r"""(?m)^(?:\ufeff)?(?:\{\s*)?(?:spec|"spec"|'spec')[ \t]*:(?=\s|\Z)[ \t]*([^\s#]?)""")
 _TOML = re.compile(r"""(?m)^(?:\ufeff)?(?:spec|"spec"|'spec')[ \t]*=""")
+_NO_SCALAR = "{[|>&!*"
 _MANIFEST = re.compile(r"(?m)^(?:apiVersion|kind|metadata|openapi)[ \t]*:")
 _NESTED = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n)+(?:[ \t]+\S|- )")
 
@@ -43,6 +44,6 @@ def is_spec(name: str, format: Format, text: str) -> bool:
     found = _YAML.search(text)
     if found is None:
         return False
-    if found[1] is not None:
-        return True
+    if found[1]:
+        return found[1] not in _NO_SCALAR
     return _NESTED.match(text, found.end()) is None and _MANIFEST.search(text) is None

@@ -8,6 +8,7 @@ import sys
 from typing import BinaryIO
 
 from pypto_spec.lsp.checking import TURN
+from pypto_spec.lsp.refusal import unless_refused
 
 
 def serve(address: tuple[str, int] | None = None, log_file: str | None = None, verbose: bool = False) -> None:
@@ -35,7 +36,9 @@ def _log_to(file: str | None, verbose: bool) -> None:
     """Standard error is the log: standard output belongs to the protocol."""
     handler: logging.Handler = logging.FileHandler(file, encoding="utf-8") if file else logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(unless_refused)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
+    logging.getLogger("pygls").setLevel(logging.ERROR)  # it warns of a cancel that comes too late, as many do
     logging.getLogger("pypto_spec").setLevel(logging.INFO if verbose else logging.WARNING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
 ROOT = Path(__file__).resolve().parents[2]
 MAIN = "from pypto_spec.cli.main import main; main()"
 EDITOR = "visual_studio_code"
-PATIENCE = 20.0
+PATIENCE = 8.0
 """Seconds that a test waits for what it was promised."""
 
 
@@ -28,6 +28,8 @@ class Editor:
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
         self.published: list[types.PublishDiagnosticsParams] = []
+        self.refreshed = 0
+        """How often the server has said that there are new inlay hints."""
         self._news = asyncio.Event()
 
     # -- documents -----------------------------------------------------------------------------------------------
@@ -52,6 +54,15 @@ class Editor:
         place = types.Range(position(text, start), position(text, end))
         self.texts[uri] = text[:start] + new + text[end:]
         return self.send(uri, types.TextDocumentContentChangePartial(range=place, text=new))
+
+    def apply(self, uri: str, edits: Sequence[types.TextEdit]) -> int:
+        """Make edits that the server has proposed, all of them on the text as it is; the version that this makes."""
+        text = self.texts[uri]
+        found = [(offset(text, edit.range.start), offset(text, edit.range.end), edit.new_text) for edit in edits]
+        version = self.versions[uri]
+        for start, end, new in sorted(found, reverse=True):
+            version = self.splice(uri, start, end, new)
+        return version
 
     def send(self, uri: str, *changes: Any) -> int:
         """Send changes as they are; the version that they make."""
@@ -82,6 +93,11 @@ class Editor:
         self.published.append(params)
         self._news.set()
 
+    def refresh(self) -> None:
+        """Take down that there are new inlay hints."""
+        self.refreshed += 1
+        self._news.set()
+
     async def findings(self, uri: str, version: int | None = None) -> list[types.Diagnostic]:
         """What is published for this version of a document (the newest one unless given)."""
         wanted = self.versions[uri] if version is None else version
@@ -89,7 +105,7 @@ class Editor:
         return list(found[-1].diagnostics)
 
     async def until(self, look: Callable[[], Any]) -> Any:
-        """Wait until `look` finds something among what was published."""
+        """Wait until `look` finds something, which it tries whenever the server has said something."""
         async with asyncio.timeout(PATIENCE):
             while not (found := look()):
                 self._news.clear()
@@ -107,6 +123,13 @@ def position(text: str, offset: int) -> types.Position:
     if text[offset - 1 : offset + 1] == "\r\n" and offset:
         lines = lines[:-1]
     return types.Position(len(lines) - 1, len(lines[-1].encode("utf-16-le", "surrogatepass")) // 2)
+
+
+def offset(text: str, place: types.Position) -> int:
+    """The offset of a place in UTF-16 units."""
+    lines = text.split("\n")
+    line = lines[place.line].encode("utf-16-le")[: 2 * place.character].decode("utf-16-le")
+    return sum(len(one) + 1 for one in lines[: place.line]) + len(line)
 
 
 def text_at(text: str, place: types.Range, encoding: str = "utf-16-le") -> str:
@@ -128,6 +151,12 @@ def text_at(text: str, place: types.Range, encoding: str = "utf-16-le") -> str:
     )
 
 
+def text_in(text: str, place: dict[str, Any], encoding: str) -> str:
+    """The text under a range as JSON holds it."""
+    ends = [types.Position(place[end]["line"], place[end]["character"]) for end in ("start", "end")]
+    return text_at(text, types.Range(*ends), "utf-8" if encoding == "utf-8" else f"{encoding}-le")
+
+
 @asynccontextmanager
 async def editor(
     log: Path, options: object = None, *, change: Callable[[types.ClientCapabilities], None] | None = None
@@ -137,10 +166,13 @@ async def editor(
     made = Editor(client, log)
     del client.protocol.fm.features[types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS]
     client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: made.heard(params))
+    client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)(lambda params: made.refresh())
     await client.start_io(sys.executable, "-c", MAIN, "lsp", "--log", str(log), cwd=ROOT)
     capabilities = client_capabilities(EDITOR)
     assert capabilities.general is not None
     capabilities.general.position_encodings = None
+    assert capabilities.workspace is not None
+    capabilities.workspace.inlay_hint = types.InlayHintWorkspaceClientCapabilities(refresh_support=True)
     if change is not None:
         change(capabilities)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -59,14 +59,22 @@ def compile_spec(
     keep_stages: bool = False,
     advise: bool = True,
     debug: bool = False,
+    checkpoint: Callable[[], None] | None = None,
+    reports: bool = True,
 ) -> Compiled:
-    """Compile a spec; an overflow gets advice, a failure of the compiler a report folder that its finding names."""
+    """Compile a spec; an overflow gets advice, a failure of the compiler a report folder that its finding names.
+
+    `checkpoint` is called after each pass, and before the advice; what it raises ends the work.
+    """
     stages: list[tuple[str | None, Program]] = []
 
     def keep(step: Pass | None, program: Program) -> None:
-        stages.append((step.name if step is not None else None, program))
+        if keep_stages:
+            stages.append((step.name if step is not None else None, program))
+        if checkpoint is not None:
+            checkpoint()
 
-    on_pass = keep if keep_stages else None
+    on_pass = keep if keep_stages or checkpoint is not None else None
     result = compile_source(
         spec.source,
         format=spec.format,
@@ -79,8 +87,11 @@ def compile_spec(
     made = Compiled(spec, result, stages)
     codes = {d.rule.code for d in result.diagnostics}
     if any(d.rule.code in INTERNAL for d in result.diagnostics if d.level is Severity.ERROR):
-        _report(made, defines, after)
+        if reports:
+            _report(made, defines, after)
     elif advise and codes & ADVISED:
+        if checkpoint is not None:
+            checkpoint()
         from pypto_spec.driver.advice import advise as add_advice
 
         result.diagnostics[:] = add_advice(spec, result.diagnostics, defines, result.program)

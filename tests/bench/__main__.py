@@ -1,4 +1,4 @@
-"""`python -m tests.bench`: compile times with the budgets that the issues state, and how good memory plans are."""
+"""`python -m tests.bench`: compile times with the budgets that the issues state, memory plans, and the editor."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import json
 import sys
 from collections.abc import Iterator
 
+from tests.bench.editor import live
 from tests.bench.measure import Figure, chains, cold, gallery
 from tests.bench.memory import memory
 
-GROUPS = ("cold", "gallery", "chains", "memory")
+GROUPS = ("cold", "gallery", "chains", "memory", "editor")
 
 
 def main() -> None:
@@ -47,6 +48,8 @@ def _measure(groups: list[str], runs: int, python: str) -> Iterator[Figure]:
         yield from chains(min(runs, 3))
     if "memory" in groups:
         yield from memory(min(runs, 3))
+    if "editor" in groups:
+        yield from live(runs)
 
 
 def _line(found: Figure) -> str:

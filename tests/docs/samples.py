@@ -8,7 +8,7 @@
 * `cpp beside=FILE`: a kernel by hand, run on the host model in the place of the kernel of the page's spec FILE
 * `text message=FILE s/OLD/NEW/`: what the compiler says first of the page's spec FILE after that change
 * `text diagram`: a drawing
-* `python shown: REASON`: Python of another project, not run
+* `python shown: REASON`: Python of another project, not run; so too `lua`, `elisp`, `json`, `toml`: settings of editors
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Sample:
     @property
     def spec(self) -> str | None:
         """The whole spec it stands for; None if it is none."""
-        if self.kind not in ("yaml", "toml") or "statement" in self.words:
+        if self.kind not in ("yaml", "toml") or {"statement", "shown:"} & {*self.words}:
             return None
         if "body" in self.words:
             return FRAME + "".join(f"      {line}\n" for line in self.text.splitlines())

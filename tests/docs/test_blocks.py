@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,11 @@ from tests.docs.samples import ALL, Sample
 
 CHECKED = {"yaml", "toml", "console"}
 """Kinds that `test_samples.py` and `test_console.py` look after."""
+
+SHOWN = {"python", "json", "lua", "elisp"}
+"""Kinds that are of other programs: settings of editors, code of another project."""
+
+PARSERS: dict[str, Callable[[str], object]] = {"python": ast.parse, "json": json.loads, "toml": tomllib.loads}
 
 BESIDE = [s for s in ALL if s.named("beside") is not None]
 MESSAGES = [s for s in ALL if s.named("message") is not None]
@@ -53,19 +61,19 @@ def test_every_block_says_what_it_is(path: Path) -> None:
     opening = re.findall(r"^ *```([^\n]*)\n.*?^ *```$", text, re.MULTILINE | re.DOTALL)
     for info in opening:
         kind, *words = info.split() or [""]
-        known = kind in CHECKED or (kind == "cpp" and "beside=" in info) or (kind in ("text", "python") and words)
+        known = kind in CHECKED or (kind == "cpp" and "beside=" in info) or (kind in {"text", *SHOWN} and words)
         assert known, f"{path.name}: a block ```{info} is not run; see tests/docs/samples.py for what may stand there"
         if kind == "text":
             assert words == ["diagram"] or words[0].startswith("message="), f"{path.name}: ```{info}"
-        if kind == "python":
+        if kind in SHOWN:
             assert words[0] == "shown:"
-            assert len(words) > 1, f"{path.name}: `python shown:` wants a reason behind it"
+            assert len(words) > 1, f"{path.name}: `{kind} shown:` wants a reason behind it"
     assert len(opening) * 2 == len(re.findall(r"^ *```", text, re.MULTILINE))
 
 
-@pytest.mark.parametrize("sample", [s for s in ALL if s.kind == "python"], ids=str)
-def test_python_that_is_shown_is_python(sample: Sample) -> None:
-    ast.parse(sample.text)
+@pytest.mark.parametrize("sample", [s for s in ALL if "shown:" in s.words and s.kind in PARSERS], ids=str)
+def test_what_is_shown_can_be_read(sample: Sample) -> None:
+    PARSERS[sample.kind](sample.text)
 
 
 @pytest.mark.parametrize("sample", MESSAGES, ids=str)

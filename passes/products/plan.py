@@ -115,8 +115,8 @@ def divide(
     return Division(single, double, problem.double, turns, cores)
 
 
-def _rank(plan: Plan) -> tuple[int, int, int]:
-    return plan.cycles, plan.double, -plan.m * plan.n
+def _rank(plan: Plan) -> tuple[int, int, int, float]:
+    return plan.cycles, plan.double, -plan.m * plan.n, plan.load + plan.mad
 
 
 def _plans(problem: Problem, target: Target, product: Product, cores: int, batch: int, turns: int) -> Iterator[Plan]:

@@ -30,7 +30,7 @@ def test_a_picture_is_what_the_code_draws(name: str) -> None:
 
 
 def test_no_picture_is_left_over() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == set(PICTURES)
+    assert {path.name for path in FOLDER.glob("*.svg")} == set(PICTURES)
 
 
 def test_figures_are_those_of_the_target(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,9 +81,10 @@ def test_addresses_and_bytes_of_every_tile_are_said(name: str) -> None:
     starts = document.source.line_starts()
     seen = 0
     for (at, tile_name), tile in found.tiles.items():
-        bound = re.search(rf"\b(?:into|let)\b[^A-Za-z_]*{re.escape(tile_name)}", document.source.line(at[0]))
+        binding = re.compile(rf"\b(?:into|let)\b[^A-Za-z_]*{re.escape(tile_name)}")
+        bound = binding.search(document.source.text, starts[at[0] - 1])
         assert bound is not None
-        text = _text(document, starts[at[0] - 1] + bound.end() - len(tile_name), found) or ""
+        text = _text(document, bound.end() - len(tile_name), found) or ""
         assert f"{tile.level}** `{tile_name}`: `{tile.type}`" in text
         spot = max(tile.spots, key=lambda spot: (spot.type == tile.type, spot.bytes))
         assert f"`{spot.memory}`, {spot.bytes:,} B" in text

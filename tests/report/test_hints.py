@@ -25,9 +25,9 @@ ARRAYS = """\
 spec: v1
 name: mm
 tensors:
-  a:   {dtype: fp16, shape: [256, 96]}
+  a:   {dtype: fp16, shape: [64, 96]}
   b:   {dtype: fp16, shape: [96, 512]}
-  out: {dtype: fp16, shape: [256, 512], access: out}
+  out: {dtype: fp16, shape: [64, 512], access: out}
 program:
   - region: mm
     blocks: 24

@@ -20,6 +20,7 @@ WITHOUT_FIX: Final[Mapping[str, str]] = {
     "PS1018": _MEANING,
     "PS1019": _MEANING,
     "PS1029": "a dump is written by the compiler",
+    "PS1061": _MEANING,
     "PS2010": _MEANING,
     "PS2011": _ELSEWHERE,
     "PS2012": "every use of the name has to change with it: an editor's rename does that",

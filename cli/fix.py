@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from pypto_spec.cli import options
+from pypto_spec.cli.rewriting import deliver, rewriting
 
 
 @click.command("fix")
@@ -12,8 +13,7 @@ from pypto_spec.cli import options
 @options.input_format
 @options.defines
 @click.option("--unsafe", is_flag=True, help="Apply fixes that may change what a kernel does, too.")
-@click.option("--check", is_flag=True, help="Write nothing; list the files that would change, and exit with 1.")
-@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@rewriting
 @options.output_format
 def command(
     specs: tuple[str, ...],
@@ -29,21 +29,13 @@ def command(
     SPECS are files, folders that are searched for specs, or `-` for standard input, which goes to standard output. What
     is still found afterwards is printed, and decides the exit code as with `check`.
     """
-    from pypto_spec.driver.fix import fix_specs, write
+    from pypto_spec.driver.fix import fix_specs
     from pypto_spec.driver.inputs import gather
 
     gathered = gather(specs, "toml" if input_format == "toml" else "yaml")
     made = fix_specs(gathered, options.constants(defines), unsafe=unsafe)
     for one in made:
-        if diff:
-            click.echo(one.diff(), nl=False)
-        elif check:
-            if one.changed:
-                click.echo(one.name)
-        elif one.standard_input:
-            click.echo(one.after, nl=False)
-        elif one.changed:
-            write(one)
+        deliver(one, check=check, diff=diff)
         if one.changed and not one.standard_input:
             options.say(f"{'would fix' if check or diff else 'fixed'}: {one.name}")
             for title in one.done:

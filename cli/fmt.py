@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from pypto_spec.cli import options
+from pypto_spec.cli.rewriting import deliver, rewriting
 
 
 @click.command("fmt")
 @click.argument("specs", nargs=-1, required=True, type=click.Path(allow_dash=True), metavar="SPECS...")
 @options.input_format
-@click.option("--check", is_flag=True, help="Write nothing; list the files that would change, and exit with 1.")
-@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@rewriting
 @options.output_format
 def command(specs: tuple[str, ...], input_format: str, check: bool, diff: bool, format: str) -> None:
     """Put specs into the project's style: spaces, indentation, quotes. What they say stays the same.
@@ -19,7 +19,7 @@ def command(specs: tuple[str, ...], input_format: str, check: bool, diff: bool, 
     SPECS are files, folders that are searched for specs, or `-` for standard input, which goes to standard output. A
     file that cannot be read is reported and left alone.
     """
-    from pypto_spec.driver.fmt import format_specs, write
+    from pypto_spec.driver.fmt import format_specs
     from pypto_spec.driver.inputs import gather
 
     made, findings = format_specs(gather(specs, "toml" if input_format == "toml" else "yaml"))
@@ -27,15 +27,7 @@ def command(specs: tuple[str, ...], input_format: str, check: bool, diff: bool, 
     for one in made:
         if one.reason:
             options.say(f"left as it is: {one.name} ({one.reason})")
-        if diff:
-            click.echo(one.diff(), nl=False)
-        elif check:
-            if one.changed:
-                click.echo(one.name)
-        elif one.standard_input:
-            click.echo(one.after, nl=False)
-        elif one.changed:
-            write(one)
+        if deliver(one, check=check, diff=diff):
             options.say(f"formatted: {one.name}")
     options.show(findings, format, err=True)
     if not findings and not any(one.standard_input for one in made):

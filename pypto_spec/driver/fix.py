@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from difflib import unified_diff
 from typing import Final
 
 from pypto_spec.diagnostics.model import CompileError, Diagnostic, Fix, Severity
 from pypto_spec.diagnostics.render.common import fix_title
 from pypto_spec.diagnostics.span import Source
-from pypto_spec.driver.files import write_file
-from pypto_spec.driver.inputs import STDIN, Gathered, Spec
+from pypto_spec.driver.inputs import Gathered, Spec
+from pypto_spec.driver.rewritten import Rewritten, mark_of
 from pypto_spec.driver.session import compile_spec
 from pypto_spec.driver.variants import variants_of
 from pypto_spec.records import dataclass
@@ -25,37 +24,17 @@ from pypto_spec.spec.models.document import load_document
 MOST_ROUNDS: Final = 100
 """Rounds after which a spec is left as it is then: each round takes one fix at least, and two could undo each other."""
 
-_MARK = "\ufeff"
 _KEPT = frozenset({Severity.WARNING, Severity.HINT})
 
 
 @dataclass(slots=True)
-class Fixed:
-    """What came of one spec: its text before and after, the titles of what was done, and what is still found."""
+class Fixed(Rewritten):
+    """What came of one spec: its texts, the titles of what was done, and what is still found."""
 
-    name: str
-    before: str
-    after: str
     done: list[str] = field(default_factory=list)
     findings: list[Diagnostic] = field(default_factory=list)
     unsafe_left: int = 0
     """Findings that only `--unsafe` would touch."""
-
-    @property
-    def changed(self) -> bool:
-        """Whether any fix was applied."""
-        return self.before != self.after
-
-    @property
-    def standard_input(self) -> bool:
-        """Whether it came from there, and goes to standard output."""
-        return self.name == STDIN
-
-    def diff(self) -> str:
-        """What changes, as a unified diff."""
-        before, after = (text.splitlines(keepends=True) for text in (self.before, self.after))
-        lines = unified_diff(before, after, self.name, self.name)
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +63,11 @@ def fix_specs(gathered: Gathered, defines: Mapping[str, str] | None = None, *, u
 def fix_spec(spec: Spec, defines: Mapping[str, str] | None = None, *, unsafe: bool = False) -> Fixed:
     """One spec with its fixes applied, all of its variants alike."""
     fixer = _Fixer(spec, dict(defines or {}), unsafe)
-    mark = _MARK if spec.data.startswith(_MARK.encode()) else ""
+    mark = mark_of(spec)
     before = spec.source.text
     last = fixer.run(before)
     left = sum(not any(f.safe for f in d.fixes) for d in last.findings if d.fixes) if not unsafe else 0
     return Fixed(spec.name, mark + before, mark + last.text, fixer.done, list(last.findings), left)
-
-
-def write(made: Fixed) -> None:
-    """Replace the file of a spec by its text with fixes. Raises UsageError."""
-    write_file(made.name, made.after)
 
 
 class _Fixer:

@@ -8,7 +8,7 @@ import pytest
 
 from pypto_spec.diagnostics.span import Source
 from pypto_spec.driver.compile import compile_source
-from pypto_spec.driver.fix import Fixed, fix_spec, write
+from pypto_spec.driver.fix import Fixed, fix_spec
 from pypto_spec.driver.inputs import Spec, gather
 from pypto_spec.render.program import render_kernels
 from pypto_spec.spec.load import format_of
@@ -117,7 +117,7 @@ def test_files_are_replaced(tmp_path: Path) -> None:
     link = tmp_path / "link.yaml"
     link.symlink_to(path)
     (one,) = (fix_spec(s) for s in gather([str(link)]).specs)
-    write(one)
+    one.write()
     assert link.is_symlink() and path.read_text() == GOOD
 
 

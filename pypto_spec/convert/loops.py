@@ -38,6 +38,9 @@ MOST_STAGES = 16
 MOST_UNROLLED = 1024
 """Iterations that one `unroll` writes out."""
 
+UNLEAVABLE = {"unroll": "its iterations are written out", "pipeline": "its iterations overlap"}
+"""The loops that `break` and `continue` cannot leave, and why."""
+
 LoopKind: TypeAlias = Literal["for", "pipeline", "unroll", "while"]
 
 
@@ -248,8 +251,8 @@ class LoopReader:
                 helps=["put it into the body of a `for` or `while`"],
             )
         frame = self.frames[-1]
-        if frame.kind in ("unroll", "pipeline"):
-            why = "its iterations are written out" if frame.kind == "unroll" else "its iterations overlap"
+        why = UNLEAVABLE.get(frame.kind)
+        if why is not None:
             reading.fail(
                 JUMP_OUTSIDE,
                 item.key,

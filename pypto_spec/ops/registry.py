@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from threading import RLock
 from typing import Literal, NamedTuple
 
 from pypto_spec.ir.opdef import OpDef
@@ -61,6 +62,8 @@ _OPS: dict[str, OpDef] = {}
 _FORMS: dict[tuple[str, tuple[Operand, ...]], Form] = {}
 _FUNCTIONS: dict[str, list[OpDef]] = {}
 _loaded = False
+_loading = RLock()
+"""Held while the families are imported: another thread waits for all of them, and never sees a part of the table."""
 
 
 def define(defn: OpDef) -> OpDef:
@@ -96,11 +99,14 @@ def _forms(defn: OpDef) -> Iterator[tuple[tuple[Operand, ...], tuple[str, ...]]]
 
 def _load() -> None:
     global _loaded
-    if not _loaded:
-        _loaded = True
-        for family in FAMILIES:
-            import_module(f"pypto_spec.ops.{family}")
-        _in_order()
+    if _loaded:
+        return
+    with _loading:
+        if not _loaded:
+            for family in FAMILIES:
+                import_module(f"pypto_spec.ops.{family}")
+            _in_order()
+            _loaded = True
 
 
 def _in_order() -> None:

@@ -18,6 +18,7 @@ from pypto_spec.diagnostics.span import Source
 from pypto_spec.spec.core_schema import INT64_MAX, INT64_MIN
 from pypto_spec.spec.duplicates import twice
 from pypto_spec.spec.limits import MAX_ERRORS
+from pypto_spec.spec.open_brackets import unclosed_in_toml
 from pypto_spec.spec.reader import check_text
 from pypto_spec.spec.toml_strings import toml_style
 from pypto_spec.spec.tree import MAX_DEPTH, KeyNode, MappingNode, Moment, Node, ScalarNode, SequenceNode, span_between
@@ -52,6 +53,29 @@ def load_toml(source: Source) -> MappingNode:
     if builder.errors:
         raise CompileError(builder.errors[:MAX_ERRORS])
     return root
+
+
+_UNFINISHED: tuple[tuple[str, str, str], ...] = (
+    ("invalid value", "a value is missing", "write one; text stands in quotes"),
+    ("initial character for a key", "a key is missing, or the closing bracket", "write `key = value`, or close it"),
+    ("expected '='", "the `=` with a value is missing", "write `key = value`"),
+    ("of a table declaration", "`[` is never closed", "add the missing `]`"),
+    ("of an array declaration", "`[[` is never closed", "add the missing `]]`"),
+    ("unterminated string", "a quoted text is never closed", "close it with the same quote"),
+    ("illegal character '\\n'", "a quoted text is never closed", "close it with the same quote"),
+    ('expected "\'"', "a quoted text is never closed", "close it with the same quote"),
+    ("unclosed array", "`[` is never closed", "add the missing `]`"),
+    ("unclosed inline table", "`{` is never closed", "add the missing `}`"),
+)
+"""What the parser says where a line ends too early, what that means, and the way out."""
+
+
+def _unfinished(source: Source, at: int, problem: str) -> tuple[str, str] | None:
+    """What is missing at an error where its line is over; None elsewhere."""
+    line, col = source.position(at)
+    if source.line(line)[col - 1 :].strip() not in ("", "]"):
+        return None
+    return next(((message, help_text) for key, message, help_text in _UNFINISHED if key in problem), None)
 
 
 def _way_out(source: Source, at: int) -> str:
@@ -93,14 +117,19 @@ def _decode_error(source: Source, text: str, twice: list[Diagnostic]) -> list[Di
         shift = int(line == 1 and source.text.startswith("\ufeff"))
         at = min((starts[line - 1] if line <= len(starts) else at) + column - 1 + shift, at)
     message = _PLACE.sub("", text)
+    opened = unclosed_in_toml(source, at)
+    if opened is not None:
+        return [opened]
+    known = _unfinished(source, at, message.lower())
+    message, help_text = known or (message[:1].lower() + message[1:], _way_out(source, at))
     end = at + 1 if at < len(source.text) and source.text[at] not in "\r\n" else at
     return [
         diagnose(
             INVALID_TOML,
             span_between(source, at, end),
-            message[:1].lower() + message[1:],
+            message,
             label="TOML stops here",
-            helps=[_way_out(source, at)],
+            helps=[help_text],
             fixes=list(_repaired(source, at)),
         ),
     ]

@@ -13,6 +13,7 @@ import yaml
 from pypto_spec.diagnostics.model import Diagnostic, Fix, Label, diagnose
 from pypto_spec.diagnostics.rules.syntax import ENCODING, INVALID_YAML, LIMIT, TAB, UNQUOTED
 from pypto_spec.diagnostics.span import Source
+from pypto_spec.spec.open_brackets import unclosed_in_yaml
 from pypto_spec.spec.tree import MappingNode as _Mapping
 from pypto_spec.spec.tree import Node, ScalarNode, SequenceNode, span_between
 
@@ -37,6 +38,7 @@ _MEANINGS: tuple[tuple[str, str, str], ...] = (
     ),
     ("',' or ']'", "a `,` or the closing `]` is missing", "quote an item that has brackets, commas or quotes inside"),
     ("',' or '}'", "a `,` or the closing `}` is missing", "quote a value that has brackets, commas or quotes inside"),
+    ("expected node content", "a key or a value is missing before this", "write it, or take out the sign before it"),
     ("expected key", "this line is indented unlike the keys above it", "indent it by as many blanks as its neighbours"),
     ("<block end>", "this does not continue the lines above it", "indent it by as many blanks as its neighbours"),
     (
@@ -90,6 +92,7 @@ def syntax_error(source: Source, error: yaml.YAMLError, shift: int) -> Diagnosti
     at = min(mark.index + shift if mark is not None else 0, len(text))
     problem = error.problem or error.context or "not YAML"
     trap = _colon_trap(source, at, problem) or _bracket_trap(source, at, problem)
+    trap = trap or unclosed_in_yaml(source, at, problem)
     if trap is not None:
         return trap
     if _tab_near(text, at) is not None:

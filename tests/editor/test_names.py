@@ -323,3 +323,41 @@ def test_functions_that_are_formulas_take_words() -> None:
 
 def test_the_index_is_made_once() -> None:
     assert names.index(DOCUMENT) is names.index(DOCUMENT)
+
+
+TAKEN = """\
+constants: {C: 4}
+program:
+  - region: r
+    body:
+      - for: {index: i, count: 2}
+        body:
+          - full: {into: t, shape: [i, 8], value: 0, dtype: fp32}
+          - for: {index: i, count: C}
+            body:
+              - let: t = t + i
+          - let: u = t * i
+      - for: {index: C, count: 8}
+        body:
+          - full: {into: v, shape: [C, 8], value: 0, dtype: fp32}
+"""
+
+
+@pytest.mark.parametrize(
+    ("anchor", "name", "wanted"),
+    [
+        ("index: i, count: 2", "i", ["index: i, count: 2", "[i, 8]", "* i"]),
+        ("index: i, count: C", "i", ["index: i, count: C", "+ i"]),
+        ("C: 4", "C", ["C: 4", "count: C"]),
+        ("[C, 8]", "C", ["C, count: 8", "[C, 8]"]),
+    ],
+)
+def test_an_index_whose_name_is_taken_is_another_thing(anchor: str, name: str, wanted: list[str]) -> None:
+    """It has to get another name, which renaming gives to it alone."""
+    document = open_document("a.yaml", TAKEN)
+    spans = names.references(document, place(TAKEN, anchor, name))
+    starts = [document.source.line_starts()[span.line - 1] + span.col - 1 for span in spans]
+    assert starts == [place(TAKEN, one, name) for one in wanted]
+    found = names.definition(document, place(TAKEN, wanted[-1], name))
+    assert found is not None
+    assert found.start == spans[0].start

@@ -21,6 +21,23 @@ from tests.ops.making import make, recipe, scratch, tensor, tile
 
 torch: Any = pytest.importorskip("torch")
 
+AT_ONCE = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+from pypto_spec.ops.registry import OPS
+from pypto_spec.spec.models.keywords import default_table
+seen, ready = [], threading.Barrier(4)
+def look(table):
+    ready.wait()
+    seen.append(len(list(table())))
+threads = [threading.Thread(target=look, args=(one,)) for one in (lambda: OPS, default_table) * 2]
+for one in threads: one.start()
+for one in threads: one.join()
+table = [keyword.name for keyword in default_table()]
+print(seen.count(len(OPS)), seen.count(len(table)), set(OPS) <= set(table))
+"""
+"""The server reads the table first in the thread that checks and in the one that answers, at the same time."""
+
 EACH = pytest.mark.parametrize("defn", OPS.values(), ids=list(OPS))
 
 
@@ -195,3 +212,8 @@ def test_order_is_that_of_the_families_whichever_was_imported_first() -> None:
     assert len(found) == 1
     families = [d.family for d in OPS.values() if d.family in FAMILIES]  # toys of other tests have none
     assert families == sorted(families, key=FAMILIES.index)
+
+
+def test_threads_that_need_the_table_first_all_see_the_whole_of_it() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["2", "2", "True"], done.stderr

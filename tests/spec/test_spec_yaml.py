@@ -125,7 +125,7 @@ WRONG = [
     ("a: !!int x\n", "PS1014", "!!int x", "not a int"),
     ("a: 9223372036854775808\n", "PS1018", "9223372036854775808", "64 bits"),
     ("a: 'b\n", "PS1002", "'", "never closed"),
-    ("a: [1, 2\nb: 3\n", "PS1002", ":", "missing"),
+    ("a: [1, 2\nb: 3\n", "PS1002", "[", "missing"),
     ("a: 1\n  b: 2\n", "PS1002", ":", "cannot stand"),
     ("a:\n    b: 1\n  c: 2\n", "PS1002", "c", "indent"),
     ('a: "\\q"\n', "PS1002", "\\", "escape"),

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from pypto_spec.editor.complete.docs import detail_of, key_doc, keyword_doc, sentence
 from pypto_spec.editor.complete.names import keys_named
+from pypto_spec.editor.complete.ranks import rank
 from pypto_spec.editor.complete.request import Request, present
 from pypto_spec.editor.complete.shapes import Fields, Items, Key, Keys, Shape, Statement, Statements, Table, keys_of
 from pypto_spec.editor.complete.snippets import END, Style, Writer
@@ -118,10 +119,10 @@ def keywords(request: Request, mapping: Map, plane: Plane, *, dash: bool) -> Ite
             keyword.name,
             Kind.KEYWORD,
             request.edit(text),
-            _short(keyword),
+            short(keyword),
             keyword_doc(keyword),
             "$" in text,
-            f"0{number:03}",
+            f"{rank(keyword, request.spot)}{number:03}",
         )
 
 
@@ -136,7 +137,7 @@ def _whole(keyword: Keyword, style: Style, indent: int, held: bool) -> str:
     return f"{keyword.name}{writer.sign}{writer.held(keyword)}" if held else writer.statement(keyword, indent)
 
 
-def _short(keyword: Keyword) -> str:
+def short(keyword: Keyword) -> str:
     """What a keyword does, on one line."""
     head = keyword.doc.strip().split("\n")[0]
     return head if len(head) <= 60 else head[:57].rstrip() + "..."

@@ -76,9 +76,14 @@ class Spot:
         return (name,) if around.key in ("", *around.keyword.options) else path[path[::-1].index(around.key) * -1 - 1 :]
 
     @property
+    def around(self) -> list[Around]:
+        """The statements around the cursor, the innermost last."""
+        return [frame for frame in self.frames if isinstance(frame, Around)]
+
+    @property
     def statement(self) -> Around | None:
         """The innermost statement around the cursor."""
-        return next((frame for frame in reversed(self.frames) if isinstance(frame, Around)), None)
+        return next(reversed(self.around), None)
 
 
 def keyword_of(node: Map, *, written: bool = False) -> Keyword | None:

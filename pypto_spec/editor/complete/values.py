@@ -8,8 +8,9 @@ from pypto_spec.diagnostics.model import Severity
 from pypto_spec.diagnostics.registry import all_rules
 from pypto_spec.editor.complete.docs import keyword_doc, sentence
 from pypto_spec.editor.complete.expressions import expressions
-from pypto_spec.editor.complete.keys import whole
+from pypto_spec.editor.complete.keys import short, whole
 from pypto_spec.editor.complete.names import names
+from pypto_spec.editor.complete.ranks import rank
 from pypto_spec.editor.complete.request import Request
 from pypto_spec.editor.complete.scope import Named
 from pypto_spec.editor.complete.shapes import (
@@ -156,13 +157,13 @@ def _listed(request: Request) -> set[str]:
 
 def _statements(request: Request, shape: Statement) -> Iterator[Completion]:
     """Whole statements in braces, as items of a list in brackets."""
+    spot = request.spot
     for number, keyword in enumerate(default_table()):
         if shape.plane in keyword.planes and not keyword.reserved:
             text = Writer(request.style).braces([whole(request, keyword, set())])
-            detail = keyword.doc.strip().split("\n")[0][:60]
-            yield Completion(
-                keyword.name, Kind.KEYWORD, request.edit(text), detail, keyword_doc(keyword), True, f"0{number:03}"
-            )
+            sort = f"{rank(keyword, spot)}{number:03}"
+            detail, doc = short(keyword), keyword_doc(keyword)
+            yield Completion(keyword.name, Kind.KEYWORD, request.edit(text), detail, doc, True, sort)
 
 
 def _opening(request: Request, shape: Shape) -> Iterator[Completion]:

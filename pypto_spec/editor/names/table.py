@@ -57,11 +57,14 @@ class Table:
     def declare(
         self, env: Env, text: str, start: int, end: int, kind: Kind, space: Space = "names", detail: str = ""
     ) -> Use:
-        """Bind a name in `env`; one that is bound already is bound again, or written to."""
+        """Bind a name in `env`; one that is bound already is bound again, or written to.
+
+        An index is always a thing of its own: where its name is taken, which is an error, it hides the other one.
+        """
         before = env.get(text)
         base = text.partition(".")[0]
         known = self._at.get(start)
-        if before is not None and self.leader(before.binding).space == space:
+        if before is not None and kind is not Kind.INDEX and self.leader(before.binding).space == space:
             binding = before.binding
             declares = space != "names" or self.leader(binding).kind in REBOUND
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pypto_spec.editor.model import Kind
+from pypto_spec.ops.registry import OPS
 from pypto_spec.spec.models.fields import DTYPE_WORDS, MEMORY_WORDS
 from pypto_spec.spec.models.keywords import default_table
 from tests.editor.complete.asking import BODY, HEAD, TOML, ask, item, labels, typed
@@ -26,8 +27,21 @@ SECTIONS = [
     "variants",
 ]
 LOAD = ["into", "from", "at", "shape", "valid", "memory", "layout", "buffer", "slot"]
-KEYWORDS = default_table().names("execution")
-CONTROL = default_table().names("control")
+FIRST = ["let", "load", "move", "store"]
+LOOPS = ["for", "pipeline", "unroll", "while"]
+JUMPS = ["break", "continue"]
+BY_HAND = ["call", "yield", "alloc", "set_flag", "wait_flag", "barrier"]
+OTHERS = [name for name in OPS if name not in FIRST]
+LOOPING = [*FIRST, *LOOPS, *JUMPS, "if", *OTHERS, *BY_HAND]
+STATEMENTS = [*FIRST, *LOOPS, "if", *OTHERS, *JUMPS, *BY_HAND]
+CONTROL = ["region", "create_tensor", "parallel", "spmd", "for", "if", "yield"]
+
+
+def test_every_keyword_is_ranked() -> None:
+    table = default_table()
+    assert sorted(LOOPING) == sorted(STATEMENTS) == sorted(table.names("execution"))
+    assert sorted(CONTROL) == sorted(table.names("control"))
+
 
 EXACT = {
     # The top of a document: what must be there first, what is there not again.
@@ -76,11 +90,14 @@ EXACT = {
     # Statements: keywords, their fields, what stands beside them.
     HEAD + "  - |": CONTROL,
     HEAD + "  |": CONTROL,
-    S + "- |": KEYWORDS,
-    S + "-|": KEYWORDS,
-    S + "- lo|": KEYWORDS,
-    S + "- lo|\n" + BODY + "- exp: {into: y, x: t}\n": KEYWORDS,
-    S + "|": KEYWORDS,
+    S + "- |": LOOPING,
+    S + "-|": LOOPING,
+    S + "- lo|": LOOPING,
+    HEAD + "  - region: r\n    body:\n      - |": STATEMENTS,
+    S + "- unroll: {index: k, count: 2}\n" + BODY + "  body:\n" + BODY + "    - |": STATEMENTS,
+    S + "- if: i > 1\n" + BODY + "  then:\n" + BODY + "    - |": LOOPING,
+    S + "- lo|\n" + BODY + "- exp: {into: y, x: t}\n": LOOPING,
+    S + "|": LOOPING,
     S + "- |\n" + BODY + "  body:\n": ["for", "pipeline", "unroll", "while"],
     HEAD + "  - if: M > 1\n    |": ["then", "else", "allow", "carry", "yield", "results"],
     HEAD + "  - if: M > 1\n    then:\n      - |": CONTROL,
@@ -331,8 +348,8 @@ def test_words_are_explained_by_the_models() -> None:
 IN_TOML = {
     "|": ["spec", "name", "about", "target"],
     "spec = |": ["v1"],
-    TOML + "  { |": KEYWORDS,
-    TOML + "  |": KEYWORDS,
+    TOML + "  { |": STATEMENTS,
+    TOML + "  |": STATEMENTS,
     TOML + "  { load = { into = 'u', |": ["from", "at", "shape", "valid", "memory", "layout", "buffer", "slot"],
     TOML + "  { load = { from = |": ["x", "out"],
     TOML + '  { load = { from = "|': ["x", "out"],
@@ -345,7 +362,7 @@ IN_TOML = {
     TOML + "]\n[tensors.y]\n|\nshape = [1]": ["dtype", "strides", "access", "layout"],
     TOML + "]\n[[program]]\n|": CONTROL,
     TOML + "]\n[[program]]\nregion = 'q'\n|": ["body", "as", "after", "core", "blocks", "order", "allow"],
-    TOML + "]\n[[program]]\nregion = 'q'\n[[program.body]]\nlo|": KEYWORDS,
+    TOML + "]\n[[program]]\nregion = 'q'\n[[program.body]]\nlo|": STATEMENTS,
     TOML + "]\n[[program]]\nregion = 'q'\n[[program.|": ["body"],
     TOML + "]\n[|": ["target", "symbols", "scalars", "buffers", "functions", "golden", "diagnostics", "variants"],
     TOML + "]\n[golden.|": ["expect", "inputs", "tolerance"],
